@@ -74,6 +74,9 @@ class LinkResult(_From):
     """One directed link over the measured interval."""
 
     to: str
+    channel: NotRequired[int]
+    """Absent where the mesh has one channel, and where no number has its centre."""
+    frequency_hz: NotRequired[int]
     data_drops: int
     ack_drops: int
     retry_drops: int

@@ -97,13 +97,23 @@ def place(loss: FlowLoss) -> str:
     return loss["from"] if loss["to"] in (None, loss["from"]) else f"{loss['from']} → {loss['to']}"
 
 
+def way(link: LinkResult) -> str:
+    """A link by its ends, and by its channel where the mesh has several."""
+    ends = f"{link['from']} → {link['to']}"
+    if "frequency_hz" not in link:
+        return ends
+    number = link.get("channel")
+    return f"{ends}, {link['frequency_hz'] / 1e6:g} MHz" if number is None else f"{ends}, channel {number}"
+
+
 def _where(loss: FlowLoss, links: Sequence[LinkResult]) -> str:
     """The greatest loss in words, with what its link suffered."""
     kind = "packets" if loss["kind"] == "data" else "acknowledgements"
     text = f"{loss['packets']:,} {kind} {CAUSES[loss['cause']]} at {place(loss)}"
-    link = next((link for link in links if link["from"] == loss["from"] and link["to"] == loss["to"]), None)
-    if loss["cause"] == "given-up" and link is not None and link["collisions"]:
-        text += f", where {link['collisions']:,} frames collided"
+    between = [link for link in links if link["from"] == loss["from"] and link["to"] == loss["to"]]
+    collisions = sum(link["collisions"] for link in between)
+    if loss["cause"] == "given-up" and collisions:
+        text += f", where {collisions:,} frames collided"
     return text
 
 
@@ -161,10 +171,10 @@ def frame_rows(links: Sequence[LinkResult]) -> list[tuple[str, Aggregated]]:
     """The same as rows of a table: behind each link its categories of access, where they are not best effort alone."""
     rows: list[tuple[str, Aggregated]] = []
     for link, count in carrying(links):
-        way = f"{link['from']} → {link['to']}"
+        name = way(link)
         categories = link["aggregates"].get("categories", {})
-        parts = ((f"{way}, {word}", _together([counts])) for word, counts in categories.items())
-        rows += [(way, count), *((name, part) for name, part in parts if part is not None)]
+        parts = ((f"{name}, {word}", _together([counts])) for word, counts in categories.items())
+        rows += [(name, count), *((named, part) for named, part in parts if part is not None)]
     return rows
 
 

@@ -3,10 +3,10 @@
 
 use crate::ends::Directory;
 use crate::probe::Probe;
-use meshpace_network::Watch;
+use meshpace_network::{AirId, Watch};
 use meshpace_packet::{Class, Packet};
 use meshpace_radio::{Frame, FrameEnd, FrameKind, Outcome};
-use meshpace_scenario::Scenario;
+use meshpace_scenario::{Channel, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use serde_json::{Value, json};
 
@@ -17,6 +17,8 @@ pub struct Shot {
     pub start: Span,
     /// Time on the air.
     pub airtime: Span,
+    /// The channel.
+    pub air: AirId,
     /// Transmitter.
     pub from: NodeId,
     /// Receiver; `None`: broadcast.
@@ -61,7 +63,9 @@ pub struct Film {
     directory: Directory,
     shots: Vec<Shot>,
     losses: Vec<Loss>,
-    /// Each node's latest frame, if it is in the film.
+    /// The channels, if there are several.
+    channels: Vec<Value>,
+    /// By channel and node the latest frame, if it is in the film.
     latest: Vec<Option<usize>>,
 }
 
@@ -73,6 +77,8 @@ impl Film {
             let place = scenario.drawn_at(NodeId::from_index(index));
             json!({ "id": node.id, "x": place.x, "y": place.y, "gateway": node.gateway })
         };
+        let channel = |channel: &Channel| json!({ "number": channel.number(), "mhz": channel.mhz });
+        let channels = scenario.channels.len().max(1);
         Self {
             begin,
             end: begin + length,
@@ -82,7 +88,8 @@ impl Film {
             directory: Directory::new(scenario),
             shots: Vec::new(),
             losses: Vec::new(),
-            latest: vec![None; scenario.mesh.len()],
+            channels: scenario.channels.iter().map(channel).collect(),
+            latest: vec![None; channels * scenario.mesh.len()],
         }
     }
 
@@ -107,8 +114,13 @@ impl Film {
         }
     }
 
+    /// What a node sent last on a channel.
+    fn latest(&mut self, air: AirId, node: NodeId) -> &mut Option<usize> {
+        &mut self.latest[air.index() * self.nodes.len() + node.index()]
+    }
+
     /// The film as columns: nodes by index, times in whole nanoseconds after `begin_s`. Where frames carry several packets, how many, and
-    /// how many of a frame that was lost in part were read.
+    /// how many of a frame that was lost in part were read. Where there are several channels, which they are, and each frame's by index.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let shots = &self.shots;
@@ -136,6 +148,10 @@ impl Film {
         if shots.iter().any(|shot| shot.packets > 1) {
             film["frames"]["packets"] = shots.iter().map(|shot| shot.packets).collect();
             film["losses"]["read"] = losses.iter().map(|loss| loss.read).collect();
+        }
+        if !self.channels.is_empty() {
+            film["channels"] = self.channels.clone().into();
+            film["frames"]["channel"] = shots.iter().map(|shot| shot.air.index()).collect();
         }
         film
     }
@@ -174,9 +190,9 @@ pub fn loss_word(outcome: Outcome) -> &'static str {
 impl Probe for Film {}
 
 impl Watch for Film {
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
         let wanted = now >= self.begin && now < self.end && self.shots.len() < self.limit;
-        self.latest[frame.from.index()] = wanted.then_some(self.shots.len());
+        *self.latest(air, frame.from) = wanted.then_some(self.shots.len());
         if !wanted {
             return;
         }
@@ -185,6 +201,7 @@ impl Watch for Film {
         self.shots.push(Shot {
             start: now - self.begin,
             airtime: frame.airtime,
+            air,
             from: frame.from,
             to: frame.to,
             kind: frame.kind,
@@ -195,8 +212,8 @@ impl Watch for Film {
         });
     }
 
-    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
-        let Some(index) = self.latest[frame.from.index()] else { return };
+    fn lost(&mut self, now: Instant, air: AirId, at: NodeId, frame: &Frame, end: &FrameEnd) {
+        let Some(index) = *self.latest(air, frame.from) else { return };
         let shot = &self.shots[index];
         // Over kilometres the transmitter may have gone on to another frame: such a loss is left out.
         let is_it =

@@ -1,7 +1,7 @@
 //! A probe that is shown the frames of some nodes and flows alone, for captures that are to stay small.
 
 use crate::probe::{FlowSample, Probe};
-use meshpace_network::Watch;
+use meshpace_network::{AirId, Watch};
 use meshpace_packet::{Account, Packet};
 use meshpace_radio::Frame;
 use meshpace_scenario::Scenario;
@@ -65,9 +65,9 @@ impl<P> Only<P> {
 }
 
 impl<P: Watch> Watch for Only<P> {
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
         if self.shows(frame, packets) {
-            self.probe.frame(now, frame, packets);
+            self.probe.frame(now, air, frame, packets);
         }
     }
 }

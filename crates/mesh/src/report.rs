@@ -7,10 +7,10 @@ use crate::result::{
     RelayResult, RoutingResult, RunResult,
 };
 use crate::simulation::Simulation;
-use meshpace_network::{GatewayNode, HopDelays};
+use meshpace_network::{AirId, GatewayNode, HopDelays, InterfaceCounts};
 use meshpace_packet::Host;
 use meshpace_radio::{Aggregates, Category};
-use meshpace_scenario::{App, MeshNode, Plan, Scenario};
+use meshpace_scenario::{App, Channel, MeshNode, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 
@@ -199,7 +199,7 @@ impl Simulation<'_> {
         scenario.mesh.iter().enumerate().filter_map(of_node).collect()
     }
 
-    /// Radio links in order of transmitter and receiver, then the wired links in the order of the file.
+    /// Radio links in order of transmitter, receiver and channel, then the wired links in the order of the file.
     fn link_results(&self, scenario: &Scenario) -> Vec<LinkResult> {
         let name = |node: NodeId| scenario.mesh[node.index()].id.clone();
         let interfaces = || {
@@ -209,20 +209,30 @@ impl Simulation<'_> {
         // Rows have names: each is made once, where it stays.
         let mut ends = Vec::new();
         for (here, interface) in interfaces() {
-            ends.extend(interface.links().map(|(to, _)| (here, to)));
-            ends.extend(interface.station().collisions().map(|(from, _)| (from, here)));
+            let air = interface.air();
+            ends.extend(interface.links().map(|(to, _)| (here, to, air)));
+            ends.extend(interface.station().collisions().map(|(from, _)| (from, here, air)));
         }
         ends.sort_unstable();
         ends.dedup();
         let wired = self.network.wired_links();
         let mut rows = Vec::with_capacity(ends.len() + wired.len());
-        rows.extend(ends.iter().map(|(from, to)| empty_row(name(*from), name(*to))));
-        let place = |from, to| {
-            ends.binary_search(&(from, to)).unwrap_or_else(|_| panic!("no row from {from:?} to {to:?}"))
+        let row = |(from, to, air): &(NodeId, NodeId, AirId)| {
+            let channel = scenario.channels.get(air.index());
+            LinkResult {
+                channel: channel.and_then(Channel::number),
+                frequency_hz: channel.map(|channel| u64::from(channel.mhz) * 1_000_000),
+                ..empty_row(name(*from), name(*to))
+            }
+        };
+        rows.extend(ends.iter().map(row));
+        let place = |from, to, air| {
+            ends.binary_search(&(from, to, air)).unwrap_or_else(|_| panic!("no row from {from:?} to {to:?}"))
         };
         for (here, interface) in interfaces() {
+            let air = interface.air();
             for (to, count) in interface.links() {
-                let row: &mut LinkResult = &mut rows[place(here, to)];
+                let row: &mut LinkResult = &mut rows[place(here, to, air)];
                 row.data_drops += count.data_drops;
                 row.ack_drops += count.ack_drops;
                 row.retry_drops += count.retry_drops;
@@ -230,7 +240,7 @@ impl Simulation<'_> {
                 row.arp_drops += count.arp_drops;
             }
             for (from, [rts, cts, data, ack]) in interface.station().collisions() {
-                let row = &mut rows[place(from, here)];
+                let row = &mut rows[place(from, here, air)];
                 row.collisions += rts + cts + data + ack;
                 row.collisions_rts += rts;
                 row.collisions_cts += cts;
@@ -238,16 +248,15 @@ impl Simulation<'_> {
                 row.collisions_ack += ack;
             }
         }
-        for ((from, to), row) in ends.iter().zip(&mut rows) {
-            let sent = |by: NodeId, to: NodeId| {
-                self.network.interfaces(by).map(move |interface| interface.station().sent_to(to))
-            };
+        for ((from, to, air), row) in ends.iter().zip(&mut rows) {
+            let sent =
+                |by: NodeId, to: NodeId| self.on_air(by, *air).map(move |there| there.station().sent_to(to));
             row.attempts = Some(sent(*from, *to).map(|there| there.attempts).sum());
             let frames = sent(*from, *to).map(|there| there.airtime);
             let answers = sent(*to, *from).map(|back| back.answers);
             row.airtime_s =
                 Some(frames.chain(answers).fold(Span::ZERO, |sum, span| sum + span).as_secs_f64());
-            row.aggregates = self.aggregates(*from, *to);
+            row.aggregates = self.aggregates(*from, *to, *air);
         }
         let host = |host: Host| match host {
             Host::Mesh(node) => name(node),
@@ -264,15 +273,15 @@ impl Simulation<'_> {
         rows
     }
 
-    /// What went in frames of several packets; `None`: frames carry one.
-    fn aggregates(&self, from: NodeId, to: NodeId) -> Option<AggregateResult> {
+    /// The interface of a node on a channel, if it has one there.
+    fn on_air(&self, node: NodeId, air: AirId) -> impl Iterator<Item = InterfaceCounts<'_>> {
+        self.network.interfaces(node).filter(move |interface| interface.air() == air)
+    }
+
+    /// What went in frames of several packets on a channel; `None`: frames carry one.
+    fn aggregates(&self, from: NodeId, to: NodeId, air: AirId) -> Option<AggregateResult> {
         let sent = |by: NodeId, to: NodeId, category| {
-            let counts =
-                self.network.interfaces(by).filter_map(|interface| interface.aggregates_to(to, category));
-            counts.reduce(|mut sum, more| {
-                sum += more;
-                sum
-            })
+            self.on_air(by, air).find_map(|interface| interface.aggregates_to(to, category))
         };
         // Block acknowledgements are of the frames that the neighbour sent.
         let both = |category| {
@@ -323,6 +332,8 @@ fn empty_row(from: String, to: String) -> LinkResult {
     LinkResult {
         from,
         to,
+        channel: None,
+        frequency_hz: None,
         data_drops: 0,
         ack_drops: 0,
         retry_drops: 0,

@@ -167,6 +167,12 @@ pub struct LinkResult {
     pub from: String,
     /// Receiver.
     pub to: String,
+    /// Number of the channel; absent where the mesh has one, on wired links, and where no number has the channel's centre.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub channel: Option<u16>,
+    /// Centre of the channel; absent where the mesh has one, and on wired links.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub frequency_hz: Option<u64>,
     /// Packets with payload that the MAC gave up (wired: that found the queue full).
     pub data_drops: u64,
     /// Pure TCP acknowledgements likewise.

@@ -4,8 +4,8 @@
 
 use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
-    App, BackoffRange, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, Plan, Preamble,
-    Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
+    App, BackoffRange, Channel, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, NodeRadio,
+    Plan, Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
 };
 use meshpace_settings::schema::plain;
 use meshpace_units::NodeId;
@@ -29,6 +29,7 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
         "measure": measure(&scenario.measure),
         "radio": radio(scenario),
         "mesh": mesh(scenario),
+        "channels": scenario.channels.iter().map(|channel| on_channel(scenario, channel)).collect::<Vec<_>>(),
         "radio_links": scenario.radio_links.iter().map(|link| json!({
             "from": name(Endpoint::Mesh(link.from)),
             "to": name(Endpoint::Mesh(link.to)),
@@ -89,6 +90,24 @@ fn mesh(scenario: &Scenario) -> Value {
         })
     };
     scenario.mesh.iter().enumerate().map(node).collect()
+}
+
+/// A channel of several, and whose radios are on it, each with its number among its node's.
+fn on_channel(scenario: &Scenario, channel: &Channel) -> Value {
+    let radio = |radio: &NodeRadio| {
+        json!({
+            "node": scenario.name_of(Endpoint::Mesh(radio.node)),
+            "number": radio.number,
+            "rate_bps": radio.mode.rate.as_bits_per_sec(),
+        })
+    };
+    json!({
+        "number": channel.number(),
+        "mhz": channel.mhz,
+        "width_mhz": channel.standard.bandwidth / 1_000_000,
+        "basic_rate_bps": channel.basic_rate.as_bits_per_sec(),
+        "radios": channel.radios.iter().map(radio).collect::<Vec<_>>(),
+    })
 }
 
 fn mac(bytes: [u8; 6]) -> String {

@@ -2,6 +2,7 @@
 //! hosts on it have files of their own. Defaults reproduce ns-2.35's 802.11.
 
 mod hosts;
+mod radios;
 mod routing;
 mod traffic;
 
@@ -213,6 +214,7 @@ static RADIO: Section = Section {
             "What a sender grants the way there and back when it waits for a CTS or an ACK; 4us, as ns-2 has it, reach 600 m.",
         )
         .default("\"4us\""),
+        radios::OF_RADIO,
         Key::new("link_rates", Kind::Tables(&LINK_RATE), "Exceptions from rate, per sender or per link."),
     ],
 };
@@ -253,6 +255,7 @@ static TOPOLOGY: Section = Section {
             "Wireless hops: of the chain or of each chain of a strip (no default), of each or the longer parallel chain (5, 4), of each arm (4).",
         )
         .only("kind", &[CHAIN, PARALLEL, ASYMMETRIC, CROSS, STRIP]),
+        radios::OF_CHAIN.only("kind", &[CHAIN]),
         Key::new("hops_short", whole(1, HOPS), "Wireless hops of the shorter chain.").default("2").only("kind", &[ASYMMETRIC]),
         Key::new("spacing", LENGTH_ABOVE_0, "Between neighbours.")
             .default("\"200m\"")
@@ -333,6 +336,7 @@ static NODE: Section = Section {
             Kind::Text,
             "IPv4 address in captures and emulation; by default 10.77.(i div 250).(i mod 250 + 1).",
         ),
+        Key::new("radio", Kind::Tables(&radios::NODE_RADIO), radios::NODE_RADIO_DOC).only("role", WITH_RADIO),
     ],
 };
 

@@ -8,4 +8,5 @@ mod files;
 mod flows;
 mod links;
 mod no_panic;
+mod radios;
 mod validator;

@@ -55,7 +55,7 @@ class Reach:
 
 
 def reach(resolved: Resolved) -> Reach:
-    """Who hears whom, by links that the file lists and, where nodes have places, by the radio's range.
+    """Who hears whom, by links that the file lists and, where nodes have places, by the radio's range; on one channel.
 
     Raises:
         AdviceError: nothing joins the mesh with the Internet.
@@ -69,6 +69,11 @@ def reach(resolved: Resolved) -> Reach:
         near[here].update(placed[other] for other in others)
     for link in resolved["radio_links"]:
         near[index[link["from"]]].add(index[link["to"]])
+    if resolved["channels"]:
+        on_one = [{index[radio["node"]] for radio in channel["radios"]} for channel in resolved["channels"]]
+        near = [
+            others & set[int]().union(*(nodes for nodes in on_one if here in nodes)) for here, others in enumerate(near)
+        ]
     gateways = tuple(number for number, node in enumerate(nodes) if node["gateway"])
     if not gateways or not resolved["wired"]:
         raise AdviceError(

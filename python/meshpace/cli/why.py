@@ -10,7 +10,17 @@ from rich.table import Table
 
 from meshpace.cli.terminal import console
 from meshpace.results import LinkResult, RunResult
-from meshpace.why import AGGREGATE_HEADS, CAUSES, Aggregated, Verdict, aggregate_cells, frame_rows, place, suffering
+from meshpace.why import (
+    AGGREGATE_HEADS,
+    CAUSES,
+    Aggregated,
+    Verdict,
+    aggregate_cells,
+    frame_rows,
+    place,
+    suffering,
+    way,
+)
 
 _LINKS = 12
 """The worst links; the JSON has all."""
@@ -46,7 +56,7 @@ def _print_suffering(terminal: Console, links: Sequence[LinkResult]) -> None:
         counts = (link["attempts"], link["collisions"], link["retry_drops"], link["queue_drops"], link["arp_drops"])
         air = "-" if link["airtime_s"] is None else f"{link['airtime_s']:,.1f}"
         cells = ("-" if count is None else f"{count:,}" for count in counts)
-        table.add_row(f"{link['from']} → {link['to']}", *cells, air)
+        table.add_row(way(link), *cells, air)
     terminal.print(table)
     if len(links) > _LINKS:
         terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)

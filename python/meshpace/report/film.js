@@ -7,6 +7,8 @@ const frameKinds = {
   data: { name: "DATA", colour: "--data", shape: "bar" },
   "tcp-ack": { name: "DATA with a TCP ACK", colour: "--tcp-ack", shape: "frame" },
   ack: { name: "ACK", colour: "--ack", shape: "circle" },
+  "block-ack": { name: "block ACK", colour: "--ack", shape: "frame" },
+  "block-ack-request": { name: "request for a block ACK", colour: "--rts", shape: "diamond" },
   routing: { name: "routing", colour: "--routing", shape: "ring" },
   arp: { name: "address resolution", colour: "--routing", shape: "diamond" },
 };
@@ -16,13 +18,22 @@ const lossKinds = {
   deaf: { name: "missed: the receiver was sending", colour: "--bad", shape: "barred" },
 };
 
+/** What tells a channel apart from others: its name, a colour of the style sheet, dashes. */
+function channelLook({ number, mhz }, index) {
+  const dashes = [[], [8, 4], [2, 3], [10, 3, 2, 3], [5, 5], [1, 4]];
+  const name = number === null ? `${mhz} MHz` : `channel ${number}`;
+  return { name, colour: `--s${index % 6}`, dash: dashes[index % dashes.length], shape: "line" };
+}
+
 /** A stretch of a run: frames and losses in the order of time. Times in ns after the film's beginning. */
 class Film {
-  constructor({ title, begin_s, length_ns, nodes, frames, losses, ranges_m, ends }) {
+  constructor({ title, begin_s, length_ns, nodes, channels = [], frames, losses, ranges_m, ends }) {
     this.title = title;
     this.begin = begin_s * 1e9;
     this.length = length_ns;
     this.nodes = nodes;
+    /** Where the mesh has several: a name and a look each. */
+    this.channels = channels.map(channelLook);
     this.ranges = ranges_m;
     this.frames = frames.start_ns.map((start, i) => ({
       start,
@@ -32,6 +43,7 @@ class Film {
       kind: frames.kind[i],
       retry: frames.retry[i] === 1,
       flow: frames.flow[i],
+      channel: frames.channel ? this.channels[frames.channel[i]] : undefined,
       losses: [],
     }));
     losses.frame.forEach((index, i) => {
@@ -80,7 +92,8 @@ class Film {
   tell(frame) {
     const to = frame.to === null ? "everybody" : this.nodes[frame.to].id;
     const again = frame.retry ? ", again" : "";
-    return `${this.nodes[frame.from].id} → ${to}: ${frameKinds[frame.kind].name}${again}`;
+    const on = frame.channel ? ` on ${frame.channel.name}` : "";
+    return `${this.nodes[frame.from].id} → ${to}: ${frameKinds[frame.kind].name}${again}${on}`;
   }
 
   tellLoss(frame) {

@@ -70,6 +70,7 @@ class FilmDrawing extends MeshDrawing {
       context.fillStyle = this.colour(kind.colour);
       context.globalAlpha = frame.start > now ? 0.18 : 0.4;
       context.fillRect(x(frame.start), y(frame.from) - 6, width, 12);
+      if (frame.channel) this.underline(frame.channel, x(frame.start), x(frame.end), y(frame.from) + 7);
       context.globalAlpha = frame.start > now ? 0.4 : 1;
       this.shape(kind, x(frame.start) + width / 2, y(frame.from), 4.5, 0);
       for (const loss of frame.losses) {
@@ -81,6 +82,20 @@ class FilmDrawing extends MeshDrawing {
     context.fillRect(x(now) - 0.75, this.above + 2, 1.5, this.height - this.above - 22);
     this.drawTicks(begin, span, x);
     context.restore();
+  }
+
+  /** The channel's line below a frame in its lane. */
+  underline(channel, from, to, y) {
+    const { context } = this;
+    context.strokeStyle = this.colour(channel.colour);
+    context.lineWidth = 3;
+    context.globalAlpha *= 2;
+    context.setLineDash(channel.dash);
+    context.beginPath();
+    context.moveTo(from, y);
+    context.lineTo(to, y);
+    context.stroke();
+    context.setLineDash([]);
   }
 
   /** What the names before the lanes take, a third of the width at most: longer ones are set narrower. */

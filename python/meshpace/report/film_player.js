@@ -8,6 +8,8 @@ class FilmPlayer {
   constructor(box, films) {
     this.box = box;
     this.films = films;
+    /** Those of the film that has most. */
+    this.channels = films.map((film) => film.channels).reduce((most, more) => (more.length > most.length ? more : most));
     this.length = Math.max(...films.map((film) => film.length));
     this.moments = films
       .flatMap((film) => film.moments.map(({ at, text }) => ({ at, text: `${film.title}: ${text}` })))
@@ -70,13 +72,13 @@ class FilmPlayer {
       return { film, canvas, counts, figure };
     });
     const stages = make("div", { className: "grid-of" }, ...this.stages.map((stage) => stage.figure));
-    this.box.replaceChildren(controls, FrameKey.list(), stages, this.told);
+    this.box.replaceChildren(controls, FrameKey.list(this.channels), stages, this.told);
     for (const stage of this.stages) stage.drawing = new FilmDrawing(stage.canvas, stage.film);
   }
 
   fit() {
     for (const { drawing } of this.stages) drawing.resize();
-    FrameKey.draw(this.box);
+    FrameKey.draw(this.box, this.channels);
     this.draw();
   }
 

@@ -43,7 +43,7 @@ class MeshDrawing {
   drawRange(frame) {
     const { context } = this;
     const { x, y } = this.places[frame.from];
-    context.fillStyle = this.colour(frameKinds[frame.kind].colour);
+    context.fillStyle = this.colour((frame.channel ?? frameKinds[frame.kind]).colour);
     for (const [range, alpha] of [[this.mesh.ranges.sense, 0.05], [this.mesh.ranges.decode, 0.08]]) {
       context.globalAlpha = alpha;
       context.beginPath();
@@ -74,8 +74,9 @@ class MeshDrawing {
     const { context } = this;
     const from = this.places[frame.from];
     const kind = frameKinds[frame.kind];
+    const line = frame.channel ?? kind;
     if (frame.to === null) {
-      context.strokeStyle = this.colour(kind.colour);
+      context.strokeStyle = this.colour(line.colour);
       context.lineWidth = 2;
       context.globalAlpha = strength;
       context.beginPath();
@@ -95,13 +96,15 @@ class MeshDrawing {
     });
     const here = at(progress);
     const start = at(0);
-    context.strokeStyle = this.colour(kind.colour);
-    context.lineWidth = 2;
-    context.globalAlpha = 0.5 * strength;
+    context.strokeStyle = this.colour(line.colour);
+    context.lineWidth = frame.channel ? 3 : 2;
+    context.globalAlpha = (frame.channel ? 0.8 : 0.5) * strength;
+    context.setLineDash(line.dash ?? []);
     context.beginPath();
     context.moveTo(start.x, start.y);
     context.lineTo(here.x, here.y);
     context.stroke();
+    context.setLineDash([]);
     context.globalAlpha = strength;
     this.shape(kind, here.x, here.y, 7, Math.atan2(to.y - from.y, to.x - from.x));
     context.globalAlpha = 1;
@@ -117,16 +120,17 @@ class MeshDrawing {
     }
   }
 
-  shape({ colour, shape }, x, y, size, angle) {
+  shape({ colour, shape, dash = [] }, x, y, size, angle) {
     const { context } = this;
     context.save();
     context.translate(x, y);
     context.rotate(shape === "triangle" ? angle : 0);
     context.fillStyle = context.strokeStyle = this.colour(colour);
     context.lineWidth = Math.max(1.6, size / 3.6);
+    context.setLineDash(dash);
     context.beginPath();
     MeshDrawing.paths[shape](context, size);
-    if (["frame", "ring", "cross", "slash", "barred"].includes(shape)) context.stroke();
+    if (["frame", "ring", "cross", "slash", "barred", "line"].includes(shape)) context.stroke();
     else context.fill();
     context.restore();
   }
@@ -140,18 +144,20 @@ class MeshDrawing {
     ring(c, r) { c.arc(0, 0, 0.8 * r, 0, 2 * Math.PI); },
     cross(c, r) { c.moveTo(-r, -r); c.lineTo(r, r); c.moveTo(r, -r); c.lineTo(-r, r); },
     slash(c, r) { c.arc(0, 0, r, 0, 2 * Math.PI); c.moveTo(-0.7 * r, 0.7 * r); c.lineTo(0.7 * r, -0.7 * r); },
+    line(c, r) { c.moveTo(-1.6 * r, 0); c.lineTo(1.6 * r, 0); },
     barred(c, r) { c.rect(-r, -r, 2 * r, 2 * r); c.moveTo(-r, 0); c.lineTo(r, 0); },
   };
 }
 
-/** What the shapes mean: a list with a sample of each. */
+/** What shapes and lines mean: a list with a sample of each. */
 class FrameKey {
   static kinds = [...Object.values(frameKinds), ...Object.values(lossKinds)];
 
-  static list() {
+  /** Of all kinds of frames, and of these channels. */
+  static list(channels = []) {
     const list = document.createElement("ul");
     list.className = "legend";
-    for (const kind of FrameKey.kinds) {
+    for (const kind of [...FrameKey.kinds, ...channels]) {
       const item = document.createElement("li");
       const sample = document.createElement("canvas");
       sample.width = sample.height = 40;
@@ -163,13 +169,14 @@ class FrameKey {
     return list;
   }
 
-  /** Draws the samples within `box`, in its colours of now. */
-  static draw(box) {
+  /** Draws the samples within `box`, in its colours of now; `channels` as they were listed. */
+  static draw(box, channels = []) {
+    const kinds = [...FrameKey.kinds, ...channels];
     box.querySelectorAll(".sample").forEach((sample, index) => {
       const context = sample.getContext("2d");
       context.clearRect(0, 0, 40, 40);
       const colour = (name) => getComputedStyle(sample).getPropertyValue(name).trim();
-      MeshDrawing.prototype.shape.call({ context, colour }, FrameKey.kinds[index], 20, 20, 12, 0);
+      MeshDrawing.prototype.shape.call({ context, colour }, kinds[index], 20, 20, 12, 0);
     });
   }
 }

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from meshpace.report.model import MeshNode, Topology
 
 Resolved = dict[str, Any]
 """As :func:`meshpace.engine.resolve` gives it."""
+
+_NAMED = 12
+"""More nodes on a channel are counted instead."""
 
 
 def topology(resolved: Resolved, caption: str) -> Topology:
@@ -36,9 +40,24 @@ def reach_in_words(resolved: Resolved) -> str:
     """Who hears whom, for a caption."""
     radio = resolved["radio"]
     if not any(node["placed"] for node in resolved["mesh"]):
-        return "lines are the radio links that the scenario lists; nodes have no places and are drawn in a circle"
-    decoded, sensed = radio["tx_range_m"], radio["cs_range_m"]
-    return f"frames are decoded within {decoded:g} m (inner circle) and sensed within {sensed:g} m"
+        heard = "lines are the radio links that the scenario lists; nodes have no places and are drawn in a circle"
+    else:
+        decoded, sensed = radio["tx_range_m"], radio["cs_range_m"]
+        heard = f"frames are decoded within {decoded:g} m (inner circle) and sensed within {sensed:g} m"
+    return "; ".join([heard, *_channels(resolved)])
+
+
+def _channels(resolved: Resolved) -> Iterator[str]:
+    """Who is on which of several channels."""
+    for channel in resolved["channels"]:
+        nodes = [radio["node"] for radio in channel["radios"]]
+        shown = ", ".join(nodes) if len(nodes) <= _NAMED else f"{len(nodes)} nodes"
+        yield f"{channel_name(channel)}: {shown}"
+
+
+def channel_name(channel: dict[str, Any]) -> str:
+    """Its number, or its centre where no number has that."""
+    return f"{channel['mhz']} MHz" if channel["number"] is None else f"channel {channel['number']}"
 
 
 def ends(resolved: Resolved) -> list[int]:

@@ -14,7 +14,7 @@ from meshpace.stats import Estimate
 from meshpace.study.model import scheme_name
 from meshpace.study.record import running
 from meshpace.sweeps.page import drawn
-from meshpace.why import AGGREGATE_HEADS, CAUSES, Verdict, aggregate_cells, frame_rows, place, suffering
+from meshpace.why import AGGREGATE_HEADS, CAUSES, Verdict, aggregate_cells, frame_rows, place, suffering, way
 
 
 def of_run(job: Job, run: RunResult, found: Sequence[Verdict]) -> Report:
@@ -98,7 +98,7 @@ def _links(run: RunResult) -> Section | None:
     head = ("link", "attempts", "collisions", "given up", "queue full", "no address", "air\ns")
     rows = [
         (
-            f"{link['from']} → {link['to']}",
+            way(link),
             _number(link["attempts"], 1.0, 0),
             _number(link["collisions"], 1.0, 0),
             _number(link["retry_drops"], 1.0, 0),

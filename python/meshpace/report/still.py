@@ -9,6 +9,7 @@ from html import escape
 from typing import Any
 
 from meshpace.report.model import Film
+from meshpace.report.places import channel_name
 from meshpace.report.templates import beside
 
 _WIDTH, _GAP, _EDGE, _HEAD, _MESH, _LANE, _LABEL = 460, 24, 16, 66, 118, 17, 30
@@ -19,9 +20,12 @@ _AFTERGLOW_NS = 0.6e6
 _KINDS = {
     "rts": ("RTS", "rts", "triangle"), "cts": ("CTS", "cts", "diamond"), "data": ("DATA", "data", "bar"),
     "tcp-ack": ("DATA with a TCP ACK", "tcp-ack", "frame"), "ack": ("ACK", "ack", "circle"),
+    "block-ack": ("block ACK", "ack", "frame"), "block-ack-request": ("request for a block ACK", "rts", "diamond"),
     "routing": ("routing", "routing", "ring"), "arp": ("address resolution", "routing", "diamond"),
 }  # fmt: skip
 _LOSSES = {"collision": "cross", "noise": "slash", "deaf": "barred"}
+_DASHES = ("none", "8 4", "2 3", "10 3 2 3", "5 5", "1 4")
+"""Of the lines of channels, as in ``film.js``."""
 _OUTLINES = ("frame", "ring", "cross", "slash", "barred")
 
 
@@ -33,6 +37,8 @@ class _Frame:
     target: int | None
     kind: str
     losses: tuple[tuple[int, str], ...]
+    channel: int | None
+    """Where there are several."""
 
 
 def still(title: str, films: Sequence[Film]) -> str:
@@ -40,6 +46,7 @@ def still(title: str, films: Sequence[Film]) -> str:
     stretches = [_frames(film.shots) for film in films]
     now = _moment(stretches[0])
     nodes = max(len(film.shots["nodes"]) for film in films)
+    channels = max((film.shots.get("channels", []) for film in films), key=len)
     width = len(films) * (_WIDTH + _GAP) - _GAP + 2 * _EDGE
     height = _HEAD + _MESH + nodes * _LANE + 40
     css = beside("style.css")
@@ -49,7 +56,7 @@ def still(title: str, films: Sequence[Film]) -> str:
         f"<style><![CDATA[{css} svg text.head {{ fill: var(--ink); font-weight: 600; font-size: 15px; }}"
         " svg text { fill: var(--soft); font-size: 11px; }]]></style>",
         f'<rect width="{width}" height="{height}" fill="var(--paper)"/>',
-        f'<text class="head" x="{_EDGE}" y="{_EDGE + 12}">{escape(title)}</text>', *_legend(stretches),
+        f'<text class="head" x="{_EDGE}" y="{_EDGE + 12}">{escape(title)}</text>', *_legend(stretches, channels),
     ]  # fmt: skip
     for place, (film, frames) in enumerate(zip(films, stretches, strict=True)):
         x = _EDGE + place * (_WIDTH + _GAP)
@@ -65,8 +72,9 @@ def _frames(shots: dict[str, Any]) -> list[_Frame]:
     columns = zip(
         frames["start_ns"], frames["airtime_ns"], frames["from"], frames["to"], frames["kind"], strict=True
     )  # fmt: skip
+    on: list[int] | None = frames.get("channel")
     return [
-        _Frame(start, start + airtime, source, target, kind, tuple(lost.get(index, ())))
+        _Frame(start, start + airtime, source, target, kind, tuple(lost.get(index, ())), on[index] if on else None)
         for index, (start, airtime, source, target, kind) in enumerate(columns)
     ]
 
@@ -78,7 +86,7 @@ def _moment(frames: Sequence[_Frame]) -> float:
     return (hit[0] if hit else frames[len(frames) // 2].end if frames else 0.0) + _AFTERGLOW_NS / 4
 
 
-def _legend(stretches: Sequence[Sequence[_Frame]]) -> Iterator[str]:
+def _legend(stretches: Sequence[Sequence[_Frame]], channels: Sequence[dict[str, Any]]) -> Iterator[str]:
     seen = {frame.kind for frames in stretches for frame in frames}
     x = float(_EDGE + 8)
     shapes = [(name, colour, shape) for kind, (name, colour, shape) in _KINDS.items() if kind in seen]
@@ -86,6 +94,17 @@ def _legend(stretches: Sequence[Sequence[_Frame]]) -> Iterator[str]:
         yield _shape(colour, shape, x, 46, 5)
         yield f'<text x="{x + 13:g}" y="50">{escape(name)}</text>'
         x += 32 + 6.1 * len(name)
+    for index, channel in enumerate(channels):
+        name = channel_name(channel)
+        yield f'<line x1="{x - 6:g}" y1="46" x2="{x + 14:g}" y2="46" {_line(index)}/>'
+        yield f'<text x="{x + 20:g}" y="50">{escape(name)}</text>'
+        x += 40 + 6.1 * len(name)
+
+
+def _line(channel: int) -> str:
+    """How a channel's lines look: as in ``film.js``."""
+    dash = _DASHES[channel % len(_DASHES)]
+    return f'stroke="var(--s{channel % 6})" stroke-width="3" stroke-dasharray="{dash}"'
 
 
 def _panel(film: Film, frames: Sequence[_Frame], now: float, place: int) -> Iterator[str]:
@@ -107,7 +126,7 @@ def _panel(film: Film, frames: Sequence[_Frame], now: float, place: int) -> Iter
     for frame in on_air:
         x, y = places[frame.source]
         for name, opacity in (("sense", 0.07), ("decode", 0.1)):
-            colour = _KINDS[frame.kind][1]
+            colour = _KINDS[frame.kind][1] if frame.channel is None else f"s{frame.channel % 6}"
             r = ranges[name] * scale
             yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" fill="var(--{colour})" opacity="{opacity}"/>'
     sending = {frame.source for frame in on_air}
@@ -134,17 +153,16 @@ def _flight(
     (x, y), (_, colour, shape) = places[frame.source], _KINDS[frame.kind]
     if frame.target is None:
         r = 8 + progress * reach
-        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" fill="none" stroke="var(--{colour})" stroke-width="2"/>'
+        ring = f'stroke="var(--{colour})" stroke-width="2"' if frame.channel is None else _line(frame.channel)
+        yield f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{r:.1f}" fill="none" {ring}/>'
         return
     tx, ty = places[frame.target]
     length = math.hypot(tx - x, ty - y) or 1
     # Each direction has its own side of the line between the nodes.
     sx, sy = x + 13 * (ty - y) / length, y - 13 * (tx - x) / length
     hx, hy = sx + progress * (tx - x), sy + progress * (ty - y)
-    yield (
-        f'<line x1="{sx:.1f}" y1="{sy:.1f}" x2="{hx:.1f}" y2="{hy:.1f}" stroke="var(--{colour})" stroke-width="2" '
-        'opacity="0.5"/>'
-    )
+    look = f'stroke="var(--{colour})" stroke-width="2" opacity="0.5"' if frame.channel is None else _line(frame.channel)
+    yield f'<line x1="{sx:.1f}" y1="{sy:.1f}" x2="{hx:.1f}" y2="{hy:.1f}" {look}/>'
     yield _shape(colour, shape, hx, hy, 6, math.degrees(math.atan2(ty - y, tx - x)))
 
 
@@ -170,7 +188,8 @@ def _lanes(nodes: Sequence[dict[str, Any]], frames: Sequence[_Frame], now: float
         yield (
             f'<g opacity="{0.4 if later else 1}"><rect x="{x(frame.start):.1f}" y="{y(frame.source) - 6:.1f}" '
             f'width="{wide:.1f}" height="12" fill="var(--{colour})" opacity="0.4"/>'
-            f"{_shape(colour, shape, x(frame.start) + wide / 2, y(frame.source), 4.5)}</g>"
+            f"{_shape(colour, shape, x(frame.start) + wide / 2, y(frame.source), 4.5)}"
+            f"{_underline(frame, x(frame.start), wide, y(frame.source) + 7)}</g>"
         )
         if frame.end <= now:
             yield from (_shape("bad", _LOSSES[cause], x(frame.end), y(node), 5) for node, cause in frame.losses)
@@ -180,6 +199,13 @@ def _lanes(nodes: Sequence[dict[str, Any]], frames: Sequence[_Frame], now: float
         if x(tick) <= _WIDTH - 14:
             yield f'<text x="{x(tick):.1f}" y="{bottom + 16}" text-anchor="middle">{tick / 1e6:g} ms</text>'
         tick += 2e6
+
+
+def _underline(frame: _Frame, x: float, wide: float, y: float) -> str:
+    """The channel's line below a frame in its lane."""
+    if frame.channel is None:
+        return ""
+    return f'<line x1="{x:.1f}" y1="{y:.1f}" x2="{x + wide:.1f}" y2="{y:.1f}" {_line(frame.channel)}/>'
 
 
 def _shape(colour: str, shape: str, x: float, y: float, r: float, turn: float = 0) -> str:

@@ -2,7 +2,7 @@
 
 use meshpace_mesh::probe::{FlowSample, Probe};
 use meshpace_mesh::{frame_word, loss_word};
-use meshpace_network::{NodeState, Watch};
+use meshpace_network::{AirId, NodeState, Watch};
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameEnd};
 use meshpace_scenario::Scenario;
@@ -28,7 +28,7 @@ struct Seen {
     shots: VecDeque<Shot>,
     /// The number of the first of `shots`, counted from the beginning.
     first: u64,
-    /// Each node's latest frame by its number, if it was kept.
+    /// By channel and node the latest frame by its number, if it was kept.
     latest: Vec<Option<u64>>,
     left_out: u64,
     queues: Vec<usize>,
@@ -80,7 +80,7 @@ impl Eye {
         Self(Rc::new(RefCell::new(Seen {
             shots: VecDeque::new(),
             first: 0,
-            latest: vec![None; nodes],
+            latest: vec![None; nodes * scenario.channels.len().max(1)],
             left_out: 0,
             queues: vec![0; nodes],
             samples: vec![None; scenario.flows.len()],
@@ -107,6 +107,13 @@ impl Eye {
     }
 }
 
+impl Seen {
+    /// Where the latest frame of a frame's sender stands on its channel.
+    fn sender(&self, air: AirId, frame: &Frame) -> usize {
+        air.index() * self.queues.len() + frame.from.index()
+    }
+}
+
 impl Columns {
     fn add(&mut self, shot: &Shot) {
         for (node, cause) in &shot.losses {
@@ -125,15 +132,16 @@ impl Columns {
 }
 
 impl Watch for Eye {
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
         let mut seen = self.0.borrow_mut();
+        let sender = seen.sender(air, frame);
         if seen.shots.len() >= MOST {
             seen.left_out += 1;
-            seen.latest[frame.from.index()] = None;
+            seen.latest[sender] = None;
             return;
         }
         let number = seen.first + seen.shots.len() as u64;
-        seen.latest[frame.from.index()] = Some(number);
+        seen.latest[sender] = Some(number);
         seen.shots.push_back(Shot {
             start: now,
             airtime: frame.airtime,
@@ -145,13 +153,14 @@ impl Watch for Eye {
         });
     }
 
-    fn lost(&mut self, _now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
+    fn lost(&mut self, _now: Instant, air: AirId, at: NodeId, frame: &Frame, end: &FrameEnd) {
         // A broadcast is lost at many.
         if frame.to != Some(at) {
             return;
         }
         let mut seen = self.0.borrow_mut();
-        let Some(number) = seen.latest[frame.from.index()] else { return };
+        let sender = seen.sender(air, frame);
+        let Some(number) = seen.latest[sender] else { return };
         let first = seen.first;
         let shot = number.checked_sub(first).and_then(|index| seen.shots.get_mut(index as usize));
         // The transmitter may have gone on to another frame, where the way is long.

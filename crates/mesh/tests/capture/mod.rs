@@ -3,7 +3,7 @@
 mod tshark;
 
 use meshpace_mesh::{Probe, run, run_with};
-use meshpace_network::{Capture, Watch};
+use meshpace_network::{AirId, Capture, Watch};
 use meshpace_packet::{Body, Class, Packet};
 use meshpace_radio::phy::mpdus;
 use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu, Priority};
@@ -42,6 +42,8 @@ pub fn cbr(hops: u32, more: &str) -> String {
 pub struct Sent {
     /// When its first bit left.
     pub at: Instant,
+    /// The channel.
+    pub air: AirId,
     /// The frame.
     pub frame: Frame,
     /// What a data frame carries.
@@ -55,9 +57,9 @@ pub struct Record(pub Vec<Sent>);
 impl Probe for Record {}
 
 impl Watch for Record {
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
         let packet = packets.first().map(|packet| (*packet).clone());
-        self.0.push(Sent { at: now, frame: frame.clone(), packet });
+        self.0.push(Sent { at: now, air, frame: frame.clone(), packet });
     }
 }
 
@@ -105,7 +107,7 @@ pub fn capture_packets(scenario: &Scenario, packets: &[Packet]) -> Vec<u8> {
             protected: false,
             packet: Some(Mpdu { packet: mac, seq: 0xabc, retry: true, losses: 0 }),
         });
-        capture.frame(Instant::from_nanos(number as u64 * 10_000_000), &frame, &[packet]);
+        capture.frame(Instant::from_nanos(number as u64 * 10_000_000), AirId::default(), &frame, &[packet]);
     }
     capture.finish().expect("a vector takes everything");
     bytes
@@ -207,7 +209,7 @@ fn each_frame_is_written_once_as_it_was_sent() {
     let frames = frames(&bytes);
     assert_eq!(frames.len(), sent.len());
     assert!(sent.iter().filter(|sent| sent.frame.kind == FrameKind::Data).count() > 20);
-    for (Sent { at, frame, packet }, (nanos, radiotap, mpdu)) in sent.iter().zip(frames) {
+    for (Sent { at, frame, packet, .. }, (nanos, radiotap, mpdu)) in sent.iter().zip(frames) {
         assert_eq!(nanos, at.as_nanos());
         assert_eq!(u64::from(u32_at(radiotap, 8)), nanos / 1000);
         assert_eq!(u64::from(radiotap[17]) * 500_000, frame.mode.rate.as_bits_per_sec());
@@ -410,4 +412,29 @@ proptest! {
         prop_assert!(tcp[header..].iter().all(|byte| *byte == 0));
         prop_assert_eq!(tcp[12] & 0xf, 0);
     }
+}
+
+#[test]
+fn a_channel_is_an_interface_of_the_capture() {
+    let nodes = [("a", "channel = 6"), ("b", "channel = 6 }, { channel = 1"), ("c", "channel = 1")];
+    let nodes = (0..).zip(nodes).map(|(x, (id, radios))| {
+        format!("[[node]]\nid = \"{id}\"\nx = {}\ny = 0\nradio = [{{ {radios} }}]\n", 200 * x)
+    });
+    let rest = "[measure]\nduration = 1\nwarmup = 0\n[routing]\nprotocol = \"static\"\n\
+                [[flow]]\nfrom = \"a\"\nto = \"c\"\napp = \"cbr\"\npacket = 500\nrate = \"400kbps\"\nstart_jitter = 0\n";
+    let (bytes, sent) = capture(&scenario(&(nodes.collect::<String>() + rest)));
+    let blocks = blocks(&bytes);
+    let kinds: Vec<_> = blocks.iter().take(5).map(|(kind, _)| *kind).collect();
+    assert_eq!(kinds, [0x0a0d_0d0a, 1, 1, 4, 6], "an interface description for each of the two");
+    let packets: Vec<_> = blocks.iter().filter(|(kind, _)| *kind == 6).collect();
+    assert_eq!(packets.len(), sent.len());
+    let mut used = std::collections::BTreeSet::new();
+    for ((_, body), (sent, (_, radiotap, _))) in packets.iter().zip(sent.iter().zip(frames(&bytes))) {
+        let interface = u32_at(body, 0);
+        assert_eq!(interface as usize, sent.air.index());
+        let mhz = u16::from_le_bytes([radiotap[18], radiotap[19]]);
+        assert_eq!(mhz, [2412, 2437][interface as usize]);
+        used.insert((interface, sent.frame.from.0));
+    }
+    assert_eq!(used.into_iter().collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 0), (1, 1)]);
 }

@@ -25,6 +25,7 @@ mod metrics;
 mod mobility;
 mod models;
 mod queues;
+mod radios;
 mod random;
 mod relays;
 mod routing;

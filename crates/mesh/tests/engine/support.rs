@@ -2,7 +2,7 @@
 
 use meshpace_mesh::result::{FlowResult, LinkResult};
 use meshpace_mesh::{FlowSample, Probe, RunResult};
-use meshpace_network::{NodeState, Watch};
+use meshpace_network::{AirId, NodeState, Watch};
 use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
@@ -150,7 +150,7 @@ impl Probe for Record {
 }
 
 impl Watch for Record {
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, _: AirId, frame: &Frame, packets: &[&Packet]) {
         let packet = packets.first().map(|packet| (*packet).clone());
         self.frames.push(Seen { at: now, frame: frame.clone(), packet });
     }

@@ -4,9 +4,17 @@ use super::Air;
 use crate::event::InterfaceId;
 use meshpace_units::NodeId;
 
-/// An air, by its number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct AirId(u32);
+/// An air, by its number: that of its channel in the scenario.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AirId(pub(crate) u32);
+
+impl AirId {
+    /// The number as a `usize`, to address a slice of channels.
+    #[must_use]
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
 
 /// The airs: they share nodes, and nothing else. A node's interfaces are in the order of the airs that they are on.
 pub(crate) struct Airs {

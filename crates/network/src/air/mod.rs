@@ -13,7 +13,8 @@ mod quality;
 mod rates;
 mod spreading;
 
-pub(crate) use airs::{AirId, Airs};
+pub use airs::AirId;
+pub(crate) use airs::Airs;
 pub(crate) use fading::Fading;
 pub(crate) use listens::Listens;
 pub(crate) use movement::Movement;
@@ -218,6 +219,12 @@ impl Air {
     pub(crate) fn heard(&self, from: NodeId, by: NodeId) -> Option<Hearer> {
         let (from, by) = (self.station_of(from)?, self.station_of(by)?);
         self.hearers.get(NodeId(from), NodeId(by))
+    }
+
+    /// True if two nodes decode each other here.
+    pub(crate) fn joins(&self, a: NodeId, b: NodeId) -> bool {
+        let decodes = |from, by| self.heard(from, by).is_some_and(|hearer| hearer.decodable);
+        decodes(a, b) && decodes(b, a)
     }
 
     /// A station.

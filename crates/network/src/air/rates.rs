@@ -1,7 +1,7 @@
 //! Modes of the radio links.
 
 use meshpace_radio::Mode;
-use meshpace_scenario::Radio;
+use meshpace_scenario::{NodeRadio, Radio};
 use meshpace_units::{NodeId, Rate};
 
 /// How data goes over every link.
@@ -30,6 +30,19 @@ impl RateTable {
             }
         }
         Self { common: mode(radio.rate), exceptions }
+    }
+
+    /// The same with radios whose data go otherwise, whatever their node's do elsewhere.
+    #[must_use]
+    pub fn with_radios(mut self, radios: &[NodeRadio]) -> Self {
+        for radio in radios.iter().filter(|radio| !std::ptr::eq(radio.mode, self.common)) {
+            let own = (radio.node, None, radio.mode);
+            match self.exceptions.binary_search_by_key(&(radio.node, None), |e| (e.0, e.1)) {
+                Ok(index) => self.exceptions[index] = own,
+                Err(index) => self.exceptions.insert(index, own),
+            }
+        }
+        self
     }
 
     /// The mode of data from one node to another: the link's, else the node's, else the common one.

@@ -62,7 +62,7 @@ pub enum Event<T> {
     /// A received packet has passed the link layer and reaches the network layer.
     NetworkInput {
         /// Receiver.
-        node: NodeId,
+        at: InterfaceId,
         /// The packet.
         packet: u32,
         /// The previous hop.

@@ -8,7 +8,7 @@ use crate::event::{EventQueue, InterfaceId};
 use crate::gateway::{GatewayNode, Gateways};
 use crate::measure::Statistics;
 use crate::node::{ArpTable, Hosts, Interface, Nodes};
-use crate::routing::{AddressBook, Machines, Paths, host, protocol, shortest_paths};
+use crate::routing::{AddressBook, Machines, Paths, Radios, host, protocol, shortest_paths};
 use crate::wired::{Loss, Wired, WiredLink};
 use meshpace_gateway::Behaviour;
 use meshpace_packet::Packets;
@@ -17,54 +17,46 @@ use meshpace_radio::{LinkLoss, Links, Losses, Phy, Position, Reception, Station,
 use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{Cost, ShortestPaths};
-use meshpace_scenario::{self as scenario, Measure, Scenario};
+use meshpace_scenario::{self as scenario, Measure, NodeRadio, Scenario};
 use meshpace_units::{Bytes, NodeId, Span};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt::Debug;
 use std::sync::Arc;
 
 impl<T: Copy + Debug> Network<T> {
-    /// The network of a scenario, whose flows do not matter here: one channel, with every node. `gateway` says what the gateways do;
-    /// `None`: they pass packets on; `relays` makes the queues. Nothing happens before [`start`](Self::start).
+    /// The network of a scenario, whose flows do not matter here. `gateway` says what the gateways do; `None`: they pass packets on;
+    /// `relays` makes the queues. Nothing happens before [`start`](Self::start).
     #[must_use]
     pub fn new(scenario: &Scenario, gateway: &dyn Fn() -> Behaviour, relays: &RelayFactory<'_>) -> Self {
-        Self::on_airs(scenario, gateway, relays, &[None])
-    }
-
-    /// The same on several channels, each with an interface of each of these nodes, sorted; `None`: of all.
-    pub(super) fn on_airs(
-        scenario: &Scenario,
-        gateway: &dyn Fn() -> Behaviour,
-        relays: &RelayFactory<'_>,
-        airs: &[Option<Box<[NodeId]>>],
-    ) -> Self {
         let count = scenario.mesh.len();
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
         let movement = positions.as_ref().and_then(|at| Movement::new(&scenario.mobility, at, scenario.seed));
-        let stations = |members: &Option<Box<[NodeId]>>| members.as_ref().map_or(count, |some| some.len());
-        let mut interfaces = Vec::with_capacity(airs.iter().map(stations).sum());
-        let mut asks = Vec::new();
-        let air = |(number, members): (u32, &Option<Box<[NodeId]>>)| {
-            let channel = channel(scenario, positions.as_deref(), movement.is_some());
-            let mut stations = Vec::with_capacity(stations(members));
-            let everybody = || (0..count).map(NodeId::from_index).collect();
-            for node in members.clone().unwrap_or_else(everybody) {
-                let interface = interface(node, scenario, &channel.config, relays);
+        let plans = plans(scenario);
+        let mut interfaces = Vec::with_capacity(plans.iter().map(|plan| plan.radios.len()).sum());
+        let (mut asks, mut numbers) = (Vec::new(), Vec::new());
+        let air = |plan: &Plan<'_>| {
+            let channel = channel(scenario, plan, positions.as_deref(), movement.is_some());
+            let mut stations = Vec::with_capacity(plan.radios.len());
+            for radio in &*plan.radios {
+                let interface = interface(radio, scenario, &plan.radio, &channel.config, relays);
                 asks.push(interface.asks());
+                numbers.push(radio.number);
                 let listening = Listens::of(interface.asks());
-                let mut station = station(node, number, scenario, &channel.config);
+                let mut station = station(radio, scenario, &channel.config);
                 if listening != Listens::No || interface.asks().busy_time {
                     station.watch();
                 }
                 stations.push((station, listening));
                 interfaces.push(interface);
             }
-            Air::new(channel, members.clone(), stations.into_iter())
+            Air::new(channel, plan.members(count), stations.into_iter())
         };
-        let mut airs = (0..).zip(airs).map(air);
+        let mut airs = plans.iter().map(air);
         let first = airs.next().unwrap_or_else(|| panic!("a network without air"));
         let mut airs = Airs::new(first, airs.collect());
-        let mut paths = Arc::new(shortest_paths(scenario, &both_ways(&airs, count), &airs));
+        let mut paths = Arc::new(shortest_paths(scenario, &airs));
+        let radios = Radios::new(scenario, &airs, numbers);
         let protocols = (0..count).map(|index| protocol(NodeId::from_index(index), scenario, &paths));
         let routing = Machines::new(protocols);
         let asking: Vec<InterfaceId> =
@@ -92,6 +84,7 @@ impl<T: Copy + Debug> Network<T> {
             movement,
             nodes: Nodes::new(count, interfaces, hosts),
             routing,
+            radios,
             addresses: AddressBook::new(scenario),
             paths: Paths::default(),
             wired: Wired::new(wired_links(scenario, relays)),
@@ -118,16 +111,46 @@ impl<T: Copy + Debug> Network<T> {
     }
 }
 
-/// The channel of a scenario, by nodes.
-fn channel(scenario: &Scenario, positions: Option<&[Position]>, moving: bool) -> Channel {
+/// A channel as a scenario has it: what its radios have in common, and whose they are.
+struct Plan<'a> {
+    radio: Cow<'a, scenario::Radio>,
+    radios: Cow<'a, [NodeRadio]>,
+}
+
+impl Plan<'_> {
+    /// The nodes that are on it; `None`: all.
+    fn members(&self, nodes: usize) -> Option<Box<[NodeId]>> {
+        (self.radios.len() < nodes).then(|| self.radios.iter().map(|radio| radio.node).collect())
+    }
+}
+
+/// The channels of a scenario, in its order; without any that of `[radio]`, with all nodes.
+fn plans(scenario: &Scenario) -> Vec<Plan<'_>> {
     let radio = &scenario.radio;
+    if scenario.channels.is_empty() {
+        let standard = &radio.standard;
+        let mode = standard.data_mode(radio.rate).unwrap_or(standard.default_mode);
+        let of_node = |index| NodeRadio { node: NodeId::from_index(index), number: 0, mode };
+        let radios = (0..scenario.mesh.len()).map(of_node).collect();
+        return vec![Plan { radio: Cow::Borrowed(radio), radios: Cow::Owned(radios) }];
+    }
+    let plan = |channel: &'_ scenario::Channel| channel.radio(radio);
+    let channels = scenario.channels.iter();
+    channels
+        .map(|channel| Plan { radio: Cow::Owned(plan(channel)), radios: (&channel.radios[..]).into() })
+        .collect()
+}
+
+/// A channel, by nodes.
+fn channel(scenario: &Scenario, plan: &Plan<'_>, positions: Option<&[Position]>, moving: bool) -> Channel {
+    let radio = &*plan.radio;
     let links = radio.links(scenario.seed, &scenario.radio_links);
     let hearers = match positions {
         Some(positions) => links.table(positions),
         None => links.graph(scenario.mesh.len(), &links.listed),
     };
     let config = station_config(radio, &links);
-    let rates = RateTable::new(radio);
+    let rates = RateTable::new(radio).with_radios(&plan.radios);
     let losses = losses(scenario, &rates, &config.phy);
     let fading = radio.fading.as_ref().zip(positions);
     let fading = fading.map(|(fading, positions)| Box::new(Fading::new(fading, &links, positions)));
@@ -186,23 +209,13 @@ fn station_config(radio: &scenario::Radio, links: &Links) -> StationConfig {
     StationConfig::new(phy, limits)
 }
 
-/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
-fn both_ways(airs: &Airs, nodes: usize) -> Vec<Vec<NodeId>> {
-    let of = |here| {
-        let mut found: Vec<_> = airs.neighbours_both_ways(here).collect();
-        found.sort_unstable();
-        found.dedup();
-        found
-    };
-    (0..nodes).map(NodeId::from_index).map(of).collect()
-}
-
 /// What makes the relay of a queue.
 pub type RelayFactory<'a> = dyn Fn(&QueueConfig) -> Box<dyn Relay> + 'a;
 
-/// A node's station on the air with a number.
-fn station(node: NodeId, air: u32, scenario: &Scenario, config: &StationConfig) -> Station {
-    let index = u64::from(air) << u32::BITS | u64::from(node.0);
+/// The station of a node's radio. Its streams go by the radio's number among its node's: what is on other channels changes none.
+fn station(radio: &NodeRadio, scenario: &Scenario, config: &StationConfig) -> Station {
+    let NodeRadio { node, number, .. } = *radio;
+    let index = u64::from(number) << u32::BITS | u64::from(node.0);
     let stream = |name| Stream::new(scenario.seed, name, index);
     let reception = match scenario.radio.reception {
         scenario::Reception::Ns2Capture { .. } => Reception::Capture(Capture::default()),
@@ -217,23 +230,25 @@ fn station(node: NodeId, air: u32, scenario: &Scenario, config: &StationConfig) 
 
 /// What of a node belongs to one of its stations.
 fn interface(
-    node: NodeId,
+    radio: &NodeRadio,
     scenario: &Scenario,
+    common: &scenario::Radio,
     config: &StationConfig,
     relays: &RelayFactory<'_>,
 ) -> Interface {
+    let node = radio.node;
     let gateway = scenario.mesh[node.index()].gateway;
-    let place = Place::Radio { node, gateway, rate: scenario.radio.rate };
+    let place = Place::Radio { node, gateway, rate: common.rate };
     let relay = relays(&QueueConfig {
         place,
-        limit: scenario.radio.queue as usize,
+        limit: common.queue as usize,
         categories: config.phy.standard.qos,
         seed: scenario.seed,
     });
     let asks = relay.asks();
     let exchanges =
         (asks.reports || asks.shares.is_some()).then(|| Box::new(ExchangeLog::new(config.intervals.sifs)));
-    Interface::new(relay, exchanges, scenario.radio.arp.then(ArpTable::default))
+    Interface::new(relay, exchanges, common.arp.then(ArpTable::default))
 }
 
 fn wired_links(scenario: &Scenario, relays: &RelayFactory<'_>) -> Vec<WiredLink> {

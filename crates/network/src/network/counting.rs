@@ -1,7 +1,7 @@
 //! What the network has counted, from a moment on that whoever hangs on it chooses.
 
 use super::Network;
-use crate::air::Air;
+use crate::air::{Air, AirId};
 use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
 use crate::node::Interface;
 use crate::wired::WiredLink;
@@ -12,11 +12,18 @@ use std::fmt::Debug;
 
 /// What an interface of a mesh node counts.
 pub struct InterfaceCounts<'a> {
+    air: AirId,
     interface: &'a Interface,
     station: &'a Station,
 }
 
 impl<'a> InterfaceCounts<'a> {
+    /// The channel that it is on.
+    #[must_use]
+    pub const fn air(&self) -> AirId {
+        self.air
+    }
+
     /// What its station counts.
     #[must_use]
     pub fn station(&self) -> &'a StationStats {
@@ -76,7 +83,11 @@ impl<T: Copy + Debug> Network<T> {
     pub fn interfaces(&self, node: NodeId) -> impl Iterator<Item = InterfaceCounts<'_>> {
         self.airs.of(node).map(|at| {
             let (air, station) = self.airs.at(at);
-            InterfaceCounts { interface: self.nodes.interface(at), station: air.station(station) }
+            InterfaceCounts {
+                air: self.airs.id(at),
+                interface: self.nodes.interface(at),
+                station: air.station(station),
+            }
         })
     }
 

@@ -1,7 +1,9 @@
 //! The network layer of the mesh nodes: routing and forwarding.
 
 use super::Network;
+use crate::event::InterfaceId;
 use crate::measure::LossCause;
+use crate::routing::Radios;
 use meshpace_packet::{Body, Class, Handle, Host, Packet, Ticket};
 use meshpace_routing::{Action, Control, DropReason, LinkEvent, Recipient, RoutingProtocol};
 use meshpace_units::{Instant, NodeId, Span};
@@ -10,11 +12,17 @@ use std::net::{IpAddr, Ipv4Addr};
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet that was received by radio reaches the network layer.
-    pub(super) fn network_input(&mut self, node: NodeId, handle: Handle, from: NodeId) {
+    pub(super) fn network_input(&mut self, at: InterfaceId, handle: Handle, from: NodeId) {
+        let node = self.airs.node(at);
         let packet = self.packets.get_mut(handle);
         if let Body::Control(message) = &packet.body {
             let (message, ttl) = (message.clone(), packet.ttl);
+            let broadcast = packet.next_hop.is_none().then_some(packet.id);
             self.packets.remove(handle);
+            let heard = |radios: &mut Box<Radios>| radios.heard((node, from), at, broadcast);
+            if !self.radios.as_mut().is_none_or(heard) {
+                return;
+            }
             self.with_routing(node, |routing, now, out| routing.on_control(now, from, ttl, &message, out));
         } else if packet.exit == node {
             self.leaves_mesh(node, handle);

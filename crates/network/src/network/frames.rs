@@ -16,12 +16,13 @@ impl<T: Copy + Debug> Network<T> {
     /// The last bit of the frame that the station `from` sent arrives at an interface on its air.
     pub(super) fn frame_ends(&mut self, at: InterfaceId, from: u32, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
+        let on = self.airs.id(at);
         let (air, station) = self.airs.at_mut(at);
         let node = air.node(station);
         let (end, frame, listens) = air.frame_ends(now, (from, station), &mut self.mac_actions);
         let broadcast = if frame.to.is_none() { frame.packet.as_ref().map(handle) } else { None };
         if end.outcome != Outcome::Read {
-            watch.lost(now, node, frame, &end);
+            watch.lost(now, on, node, frame, &end);
         }
         if listens.to_all() && end.any() {
             let frame = frame.clone();
@@ -40,7 +41,7 @@ impl<T: Copy + Debug> Network<T> {
         let (node, listens) = (air.node(station), air.listens(station));
         let (end, frame) = air.far_frame_ends(now, (copy, station), &mut self.mac_actions);
         if end.outcome != Outcome::Read {
-            watch.lost(now, node, &frame, &end);
+            watch.lost(now, self.airs.id(at), node, &frame, &end);
         }
         if listens.to_all() && end.any() {
             self.tell_heard(at, &Heard { frame: &frame, read: end.partly.as_deref(), mine: true });
@@ -221,16 +222,16 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     fn transmit(&mut self, at: InterfaceId, header: &Header, watch: &mut (impl Watch + ?Sized)) {
-        let now = self.now();
+        let (now, on) = (self.now(), self.airs.id(at));
         let (air, station) = self.airs.at_mut(at);
         let frame = air.begins(station, header);
         if let Some(mpdu) = &header.packet {
-            watch.frame(now, frame, &[self.packets.get(handle(mpdu))]);
+            watch.frame(now, on, frame, &[self.packets.get(handle(mpdu))]);
             self.note_attempt(at, &mpdu.packet);
         } else if header.is_several() {
             self.show_several(at, watch);
         } else {
-            watch.frame(now, frame, &[]);
+            watch.frame(now, on, frame, &[]);
         }
         if let Some(exchanges) = self.nodes.interface_mut(at).exchanges() {
             let (air, station) = self.airs.at(at);
@@ -251,7 +252,7 @@ impl<T: Copy + Debug> Network<T> {
         let frame = air.latest(station);
         if watch.wants_frames() {
             let packets: Vec<_> = frame.packets().iter().map(|mpdu| self.packets.get(handle(mpdu))).collect();
-            watch.frame(self.now(), frame, &packets);
+            watch.frame(self.now(), self.airs.id(at), frame, &packets);
         }
         let frame = frame.clone();
         for mpdu in frame.packets() {
@@ -289,7 +290,7 @@ impl<T: Copy + Debug> Network<T> {
         let (now, node) = (self.now(), self.airs.node(at));
         self.note_arrived(node, packet);
         let reaches = self.nodes.hand_on(node, now) + LINK_LAYER_DELAY;
-        self.queue.schedule(reaches, Event::NetworkInput { node, packet, from });
+        self.queue.schedule(reaches, Event::NetworkInput { at, packet, from });
     }
 
     fn packet_sent(&mut self, at: InterfaceId, packet: &MacPacket) {

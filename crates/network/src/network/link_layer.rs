@@ -17,7 +17,7 @@ const ARP_DELAY: Span = Span::from_micros(5);
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet whose next hop is noted in it comes to the link layer of a node in `delay`, from above. One for a neighbour goes by the
-    /// first interface on whose air that is, too; one for all by every interface.
+    /// interface by which the node reaches it; one for all by every interface.
     ///
     /// # Panics
     /// If the node is on no air with the neighbour.
@@ -25,7 +25,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn send_down(&mut self, node: NodeId, packet: Handle, delay: Span) {
         let next_hop = self.packets.get(packet).next_hop;
         let at = match next_hop {
-            Some(next_hop) => self.airs.toward(node, next_hop),
+            Some(next_hop) => self.toward(node, next_hop),
             None => self.airs.of(node).next(),
         };
         let Some(at) = at else { panic!("{node:?} shares no air with {next_hop:?}") };
@@ -33,6 +33,15 @@ impl<T: Copy + Debug> Network<T> {
             self.repeat_down(node, at, packet, delay);
         }
         self.down(at, packet, next_hop, delay);
+    }
+
+    /// The interface of a node by which it reaches a neighbour. `None`: they share no air.
+    #[inline]
+    pub(super) fn toward(&self, node: NodeId, neighbour: NodeId) -> Option<InterfaceId> {
+        match &self.radios {
+            None => self.airs.toward(node, neighbour),
+            Some(radios) => radios.toward(&self.airs, node, neighbour),
+        }
     }
 
     /// A copy of what goes to all for each interface but the first.

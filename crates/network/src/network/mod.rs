@@ -30,7 +30,7 @@ use crate::event::{Alarm, Event, EventQueue};
 use crate::gateway::Gateways;
 use crate::measure::Statistics;
 use crate::node::Nodes;
-use crate::routing::{AddressBook, Machines, Paths};
+use crate::routing::{AddressBook, Machines, Paths, Radios};
 use crate::watch::{NodeState, Watch};
 use crate::wired::Wired;
 use meshpace_packet::{Handle, Host, Packet, Packets, Ticket};
@@ -54,6 +54,8 @@ pub struct Network<T> {
     nodes: Nodes,
     /// Their routing.
     routing: Machines,
+    /// By which of its radios each reaches its neighbours; `None`: each has one.
+    radios: Option<Box<Radios>>,
     /// Who has which address.
     addresses: AddressBook,
     /// Paths that packets may name.
@@ -131,7 +133,7 @@ impl<T: Copy + Debug> Network<T> {
             Event::Relay(at) => self.relay_alarm(at),
             Event::WiredRelay(link) => self.wired_relay_alarm(link),
             Event::Station(at) => self.station_alarm(at, watch),
-            Event::NetworkInput { node, packet, from } => self.network_input(node, packet, from),
+            Event::NetworkInput { at, packet, from } => self.network_input(at, packet, from),
             Event::SendDown { at, packet } => self.send_down_by(at, packet, Span::ZERO),
             Event::Enqueue { at, packet } => self.enqueue(at, packet),
             Event::Routing(node) => self.routing_alarm(node),

@@ -50,7 +50,7 @@ impl<T: Copy + Debug> Network<T> {
     /// # Panics
     /// If they are on no air together.
     fn rate_between(&self, from: NodeId, to: NodeId) -> Rate {
-        let at = self.airs.toward(from, to);
+        let at = self.toward(from, to);
         let at = at.unwrap_or_else(|| panic!("{from:?} shares no air with {to:?}"));
         self.airs.at(at).0.rates().between(from, to).rate
     }

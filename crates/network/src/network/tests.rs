@@ -1,15 +1,16 @@
-//! Networks on several channels, which no scenario names yet, driven by a script.
+//! Networks on several channels, driven by a script.
 
 mod metrics;
 
 use super::{Network, Step};
+use crate::air::AirId;
 use crate::event::InterfaceId;
 use crate::watch::Watch;
 use meshpace_gateway::Behaviour;
-use meshpace_packet::{Body, Class, Host, Opaque, Packet};
+use meshpace_packet::{Body, Class, Host, Opaque, Packet, PacketId};
 use meshpace_radio::{Frame, FrameEnd, FrameKind};
 use meshpace_relay::DropTail;
-use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
+use meshpace_scenario::{Channel, NodeRadio, Overrides, Scenario, ScenarioFile, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::collections::BTreeSet;
 
@@ -36,11 +37,30 @@ fn chain_of(spacing: &str, radio: &str, routing: &str) -> Scenario {
     file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// The same nodes on these channels, each with a radio of each of these nodes; `None`: of all. Each node's are numbered as they come.
+fn with_channels(mut scenario: Scenario, airs: &[Option<&[u32]>]) -> Scenario {
+    let all: Vec<u32> = (0..scenario.mesh.len() as u32).collect();
+    let own = scenario.radio.own.clone();
+    let standard = scenario.radio.standard;
+    let mode = standard.data_mode(scenario.radio.rate).expect("the rate of [radio]");
+    let standard = Standard { default_mode: mode, ..standard };
+    let mut radios = vec![0; all.len()];
+    for (mhz, nodes) in (2412..).step_by(25).zip(airs) {
+        let radio = |node: &u32| {
+            let number = radios[*node as usize];
+            radios[*node as usize] += 1;
+            NodeRadio { node: NodeId(*node), number, mode }
+        };
+        let radios = nodes.unwrap_or(&all).iter().map(radio).collect();
+        let basic_rate = scenario.radio.basic_rate;
+        scenario.channels.push(Channel { mhz, standard, own: own.clone(), basic_rate, radios });
+    }
+    scenario
+}
+
 fn network(scenario: &Scenario, airs: &[Option<&[u32]>]) -> Network<u32> {
-    let members = |nodes: &[u32]| nodes.iter().copied().map(NodeId).collect();
-    let airs: Vec<_> = airs.iter().map(|nodes| nodes.map(members)).collect();
-    let mut network =
-        Network::on_airs(scenario, &Behaviour::default, &|queue| Box::new(DropTail::new(queue)), &airs);
+    let scenario = with_channels(scenario.clone(), airs);
+    let mut network = Network::new(&scenario, &Behaviour::default, &|queue| Box::new(DropTail::new(queue)));
     network.start();
     network
 }
@@ -62,13 +82,13 @@ struct Seen {
 }
 
 impl Watch for Seen {
-    fn frame(&mut self, _: Instant, frame: &Frame, _: &[&Packet]) {
+    fn frame(&mut self, _: Instant, _: AirId, frame: &Frame, _: &[&Packet]) {
         if frame.kind == FrameKind::Data {
             self.data.push((frame.from, frame.to));
         }
     }
 
-    fn lost(&mut self, _: Instant, at: NodeId, _: &Frame, _: &FrameEnd) {
+    fn lost(&mut self, _: Instant, _: AirId, at: NodeId, _: &Frame, _: &FrameEnd) {
         self.lost.push(at);
     }
 }
@@ -173,6 +193,28 @@ fn what_is_for_all_goes_out_by_every_interface_once() {
     // A packet of routing is one, whatever number of interfaces it leaves by.
     assert_eq!(network.control_packets(), by(0) + by(1) / 2 + by(2));
     assert_eq!(network.under_way(), 0);
+}
+
+#[test]
+fn a_neighbour_is_reached_by_the_radio_that_heard_it_first() {
+    let mut network = network(&chain("aodv", false), &[None, None]);
+    let link = (NodeId(0), NodeId(1));
+    let toward = |network: &Network<u32>| network.toward(link.0, link.1).map(|at| at.0);
+    assert_eq!(toward(&network), Some(0), "both links cost the same: the lowest radio");
+    let heard = |network: &mut Network<u32>, at, packet: Option<u64>| {
+        let radios = network.radios.as_mut().expect("several channels");
+        radios.heard(link, InterfaceId(at), packet.map(PacketId))
+    };
+    assert!(heard(&mut network, 3, Some(9)));
+    assert_eq!(toward(&network), Some(3));
+    assert!(!heard(&mut network, 0, Some(9)), "the copy that another radio sent, and this one heard later");
+    assert_eq!(toward(&network), Some(3));
+    assert!(heard(&mut network, 0, Some(10)));
+    assert!(!heard(&mut network, 3, Some(9)), "later still");
+    assert!(heard(&mut network, 3, None), "for this node alone");
+    assert_eq!(toward(&network), Some(3));
+    // One that nobody reached at the beginning: by the lowest radio that both have.
+    assert_eq!(network.toward(NodeId(0), NodeId(2)), Some(InterfaceId(0)));
 }
 
 #[test]

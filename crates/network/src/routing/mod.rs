@@ -4,8 +4,10 @@ mod addresses;
 mod machines;
 mod paths;
 mod protocols;
+mod radios;
 
 pub use addresses::{AddressBook, host, ipv6_of};
 pub(crate) use machines::Machines;
 pub(crate) use paths::Paths;
 pub(crate) use protocols::{protocol, shortest_paths};
+pub(crate) use radios::Radios;

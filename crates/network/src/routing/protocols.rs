@@ -1,6 +1,6 @@
 //! The routing of nodes at time 0, as a scenario chooses it.
 
-use crate::air::Airs;
+use crate::air::{Air, Airs};
 use meshpace_packet::Handle;
 use meshpace_random::Stream;
 use meshpace_routing::{Cost, LinkQuality, METRICS, RoutingProtocol, ShortestPaths, Site, metric};
@@ -19,19 +19,60 @@ pub fn protocol(
     (profile.build)(&Site { me, values, paths, metric: chosen_metric(&scenario.routing), stream: &stream })
 }
 
-/// The shortest ways between those who can decode each other at time 0, by the metric of the scenario's protocol.
-pub fn shortest_paths(scenario: &Scenario, neighbours: &[Vec<NodeId>], airs: &Airs) -> ShortestPaths {
-    let cost = match chosen_word(&scenario.routing) {
-        // Every link costs the same, and error curves take their time.
-        word if word == METRICS[0].about.word => return ShortestPaths::new(neighbours, |_, _| Cost::ONE),
-        word => metric(&word),
+/// The shortest ways between those who can decode each other at time 0, by the metric of the scenario's protocol: where two have several
+/// channels in common, by the one that costs least.
+pub fn shortest_paths(scenario: &Scenario, airs: &Airs) -> ShortestPaths {
+    let costs = LinkCosts::new(scenario);
+    let least = |from, to| {
+        let joined = airs.iter().filter(|air| air.joins(from, to));
+        let least = joined.map(|air| costs.on(air, from, to)).min();
+        least.unwrap_or_else(|| panic!("{from:?} and {to:?} do not decode each other"))
     };
-    let gradual = scenario.radio.reception == Reception::SinrCurve;
-    ShortestPaths::new(neighbours, |from, to| {
-        let interface = airs.toward(from, to);
-        let interface = interface.unwrap_or_else(|| panic!("{from:?} and {to:?} share no air"));
-        cost(&airs.at(interface).0.quality(from, to, gradual))
-    })
+    let neighbours = both_ways(airs, scenario.mesh.len());
+    if costs.are_one() {
+        return ShortestPaths::new(&neighbours, |_, _| Cost::ONE);
+    }
+    ShortestPaths::new(&neighbours, least)
+}
+
+/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
+fn both_ways(airs: &Airs, nodes: usize) -> Vec<Vec<NodeId>> {
+    let of = |here| {
+        let mut found: Vec<_> = airs.neighbours_both_ways(here).collect();
+        found.sort_unstable();
+        found.dedup();
+        found
+    };
+    (0..nodes).map(NodeId::from_index).map(of).collect()
+}
+
+/// What using a link costs, by the metric of a scenario's protocol and what is known of the link at time 0.
+pub struct LinkCosts {
+    /// `None`: every link costs the same, and nobody works out error curves, which take their time.
+    metric: Option<fn(&LinkQuality) -> Cost>,
+    /// Frames are lost by error curves.
+    gradual: bool,
+}
+
+impl LinkCosts {
+    /// Those of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let word = chosen_word(&scenario.routing);
+        Self {
+            metric: (word != METRICS[0].about.word).then(|| metric(&word)),
+            gradual: scenario.radio.reception == Reception::SinrCurve,
+        }
+    }
+
+    /// True if every link costs the same.
+    fn are_one(&self) -> bool {
+        self.metric.is_none()
+    }
+
+    /// From one node to another on an air.
+    pub fn on(&self, air: &Air, from: NodeId, to: NodeId) -> Cost {
+        self.metric.map_or(Cost::ONE, |metric| metric(&air.quality(from, to, self.gradual)))
+    }
 }
 
 /// The metric that the protocol goes by: the first if it asks for none.

@@ -5,6 +5,7 @@ mod several;
 
 pub use capture::Capture;
 
+use crate::air::AirId;
 use meshpace_packet::Packet;
 use meshpace_radio::{Aggregates, Frame, FrameEnd};
 use meshpace_units::{Instant, NodeId};
@@ -28,11 +29,11 @@ pub trait Watch {
     }
 
     /// A frame goes on the air; `packets` are what a data frame carries, in its order.
-    fn frame(&mut self, _now: Instant, _frame: &Frame, _packets: &[&Packet]) {}
+    fn frame(&mut self, _now: Instant, _air: AirId, _frame: &Frame, _packets: &[&Packet]) {}
 
     /// The last bit of a frame that was meant for `at` (a broadcast is meant for all in range) arrived there, and it
     /// was lost, or some of its packets were, to the overlap with others, to noise or to the node's own transmission.
-    fn lost(&mut self, _now: Instant, _at: NodeId, _frame: &Frame, _end: &FrameEnd) {}
+    fn lost(&mut self, _now: Instant, _air: AirId, _at: NodeId, _frame: &Frame, _end: &FrameEnd) {}
 
     /// A mesh node, whenever [`crate::Network::show_nodes`] is called.
     fn node(&mut self, _now: Instant, _node: usize, _state: NodeState) {}

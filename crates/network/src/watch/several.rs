@@ -1,5 +1,6 @@
 //! Several watchers at once: a pair watches with both, an option if there is one.
 
+use crate::air::AirId;
 use crate::watch::{NodeState, Watch};
 use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameEnd};
@@ -10,14 +11,14 @@ impl<A: Watch, B: Watch> Watch for (A, B) {
         self.0.wants_frames() || self.1.wants_frames()
     }
 
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
-        self.0.frame(now, frame, packets);
-        self.1.frame(now, frame, packets);
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
+        self.0.frame(now, air, frame, packets);
+        self.1.frame(now, air, frame, packets);
     }
 
-    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
-        self.0.lost(now, at, frame, end);
-        self.1.lost(now, at, frame, end);
+    fn lost(&mut self, now: Instant, air: AirId, at: NodeId, frame: &Frame, end: &FrameEnd) {
+        self.0.lost(now, air, at, frame, end);
+        self.1.lost(now, air, at, frame, end);
     }
 
     fn node(&mut self, now: Instant, node: usize, state: NodeState) {
@@ -35,15 +36,15 @@ impl<P: Watch> Watch for Option<P> {
         self.as_ref().is_some_and(Watch::wants_frames)
     }
 
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
         if let Some(watch) = self {
-            watch.frame(now, frame, packets);
+            watch.frame(now, air, frame, packets);
         }
     }
 
-    fn lost(&mut self, now: Instant, at: NodeId, frame: &Frame, end: &FrameEnd) {
+    fn lost(&mut self, now: Instant, air: AirId, at: NodeId, frame: &Frame, end: &FrameEnd) {
         if let Some(watch) = self {
-            watch.lost(now, at, frame, end);
+            watch.lost(now, air, at, frame, end);
         }
     }
 
@@ -69,7 +70,7 @@ mod tests {
     struct Count([u32; 3], bool);
 
     impl Watch for Count {
-        fn frame(&mut self, _: Instant, _: &Frame, _: &[&Packet]) {
+        fn frame(&mut self, _: Instant, _: AirId, _: &Frame, _: &[&Packet]) {
             self.0[0] += 1;
         }
 
@@ -77,7 +78,7 @@ mod tests {
             self.0[1] += 1;
         }
 
-        fn lost(&mut self, _: Instant, _: NodeId, _: &Frame, _: &FrameEnd) {
+        fn lost(&mut self, _: Instant, _: AirId, _: NodeId, _: &Frame, _: &FrameEnd) {
             self.0[2] += 1;
         }
 
@@ -102,12 +103,12 @@ mod tests {
             packet: None,
         });
         for _ in 0..3 {
-            watch.frame(Instant::ZERO, &ack, &[]);
+            watch.frame(Instant::ZERO, AirId::default(), &ack, &[]);
         }
         watch.node(Instant::ZERO, 0, NodeState::default());
         for _ in 0..4 {
             let end = FrameEnd::whole(Outcome::Deaf);
-            watch.lost(Instant::ZERO, NodeId(1), &ack, &end);
+            watch.lost(Instant::ZERO, AirId::default(), NodeId(1), &ack, &end);
         }
     }
 

@@ -1,11 +1,14 @@
 //! The resolved scenario: plain data, every default filled in, every name replaced by an index.
 
+mod channel;
 mod emulate;
 mod flow;
 mod measure;
 mod network;
 mod radio;
 
+pub(crate) use channel::centre_of;
+pub use channel::{Channel, NodeRadio};
 pub use emulate::{Collect, EmulatedHost, HostCommand};
 pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
@@ -38,8 +41,10 @@ pub struct Scenario {
     pub overrides: Vec<String>,
     /// How long to run and what to measure.
     pub measure: Measure,
-    /// The 802.11 parameters, the same at every node but for `radio.link_rates`.
+    /// The 802.11 parameters, the same at every node but for `radio.link_rates` and what `channels` say.
     pub radio: Radio,
+    /// The channels with their radios, by frequency; none: all nodes have the one radio of `radio`.
+    pub channels: Vec<Channel>,
     /// Mesh nodes (gateways included); the index is the node's [`meshpace_units::NodeId`].
     pub mesh: Vec<MeshNode>,
     /// Wired nodes; the index is the node's [`WiredId`].

@@ -1,6 +1,7 @@
 //! `[[node]]`, `[[link]]`, `[routing]`, `[mobility]`.
 
-use super::{Named, Settings};
+use super::node_radio::{NodeRadioSpec, read_node_radios};
+use super::{Named, RadioSpec, Settings};
 use crate::keys::{PROFILE, PROTOCOL};
 use crate::{Location, Position, Rectangle, Routing, ScenarioError};
 use meshpace_keys::Values;
@@ -20,6 +21,8 @@ pub(crate) struct NodeSpec {
     /// Where its place is said, or would be.
     pub place_at: Location,
     pub address: Option<(Ipv4Addr, Location)>,
+    /// Its radios, if it describes them.
+    pub radios: Vec<NodeRadioSpec>,
 }
 
 /// Where the file says a node stands.
@@ -67,11 +70,11 @@ pub(crate) struct MobilitySpec {
     pub nodes: Option<Vec<Named>>,
 }
 
-pub(crate) fn read_nodes(root: &Settings<'_>) -> Result<Vec<NodeSpec>, ScenarioError> {
-    root.sections("node")?.iter().map(read_node).collect()
+pub(crate) fn read_nodes(root: &Settings<'_>, radio: &RadioSpec) -> Result<Vec<NodeSpec>, ScenarioError> {
+    root.sections("node")?.iter().map(|node| read_node(node, radio)).collect()
 }
 
-fn read_node(settings: &Settings<'_>) -> Result<NodeSpec, ScenarioError> {
+fn read_node(settings: &Settings<'_>, radio: &RadioSpec) -> Result<NodeSpec, ScenarioError> {
     let role = settings
         .choice("role", &[("mesh", Role::Mesh), ("gateway", Role::Gateway), ("wired", Role::Wired)])?;
     let address = settings.given("address")?.map(|text| {
@@ -89,6 +92,7 @@ fn read_node(settings: &Settings<'_>) -> Result<NodeSpec, ScenarioError> {
         place: read_place(settings)?,
         place_at: settings.at(place_key),
         address: address.transpose()?,
+        radios: read_node_radios(settings, radio)?,
     })
 }
 

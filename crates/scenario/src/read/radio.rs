@@ -1,11 +1,12 @@
 //! `[radio]` and `[[radio_link]]`.
 
 use super::building::{read_building, read_fading, read_powers, read_propagation};
+use super::node_radio::{check_band, read_channel};
 use super::{Named, Settings};
 use crate::{Location, Preamble, Radio, Reception, RtsThreshold, ScenarioError, Standard};
 use meshpace_radio::Mode;
-use meshpace_radio::standard::{Refused, STANDARDS};
-use meshpace_settings::Values;
+use meshpace_radio::standard::{Refused, STANDARDS, StandardPart};
+use meshpace_settings::{Setting, Values};
 use meshpace_units::{Bytes, Rate};
 
 /// An exception from the common rate, its nodes still names.
@@ -33,6 +34,11 @@ pub(crate) struct RadioLinkSpec {
 pub(crate) struct RadioSpec {
     /// Its values; `link_rates` still empty.
     pub radio: Radio,
+    /// True if the file says the channel: every node has a radio on it then.
+    pub says_channel: bool,
+    /// The rate, and the basic rate, if the file gives them.
+    pub given_rate: Option<Rate>,
+    pub given_basic: Option<Rate>,
     pub link_rates: Vec<LinkRateSpec>,
     /// Where the ranges and their model are given, if they are: nodes without places have no use for them.
     pub by_distance: Option<Location>,
@@ -64,8 +70,10 @@ const BY_DISTANCE: [&str; 15] = [
 ];
 
 pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioError> {
-    let (standard, own) = read_standard(settings)?;
-    let rate = rate_of(settings, "rate", &standard, standard.data)?.unwrap_or(standard.default_mode.rate);
+    let channel = read_channel(settings)?;
+    let (standard, own) = read_standard(settings, channel)?;
+    let given_rate = rate_of(settings, "rate", &standard, standard.data)?;
+    let rate = given_rate.unwrap_or(standard.default_mode.rate);
     let mode = standard.data_mode(rate).unwrap_or(standard.default_mode);
     let basic_rate = rate_of(settings, "basic_rate", &standard, standard.basic)?;
     let powers = read_powers(settings, &standard)?;
@@ -102,6 +110,9 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
     let fading = radio.fading.is_some();
     Ok(RadioSpec {
         radio,
+        says_channel: channel.is_some(),
+        given_rate,
+        given_basic: basic_rate,
         link_rates: read_link_rates(settings, &standard)?,
         by_distance: BY_DISTANCE.into_iter().find(|key| settings.gives(key)).map(|key| settings.at(key)),
         link_margin,
@@ -111,16 +122,47 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
 }
 
 /// The standard, made of the values of its own keys.
-fn read_standard(settings: &Settings<'_>) -> Result<(Standard, Values), ScenarioError> {
+fn read_standard(
+    settings: &Settings<'_>,
+    channel: Option<(&'static str, u16)>,
+) -> Result<(Standard, Values), ScenarioError> {
     let rows: Vec<_> = STANDARDS.iter().map(|part| (part.about.word, *part)).collect();
     let part = settings.choice("standard", &rows)?;
     let known = part.about.keys().filter(|key| key.default.is_some() || settings.gives(key.name));
     let own = known.map(|key| Ok((key.name, settings.value(key.name)?)));
     let own = Values::new(own.collect::<Result<Vec<_>, ScenarioError>>()?);
-    let rate = settings.given("rate")?.map(|rate| ("rate", rate));
+    let rate = settings.given("rate")?.map(Setting::rate);
+    let mhz = channel.filter(|(key, _)| *key == "channel").map(|(_, mhz)| mhz);
+    standard_of(part, own, rate, mhz).map_err(|Refused { key, allowed }| {
+        let key = if key == "frequency" && mhz.is_some() { "channel" } else { key };
+        settings.at(key).error(settings.found(key), allowed)
+    })
+}
+
+/// A standard with these values of its own keys and this rate of data; `mhz`: the centre of its channel, if a number says it.
+pub(super) fn standard_of(
+    part: &StandardPart,
+    own: Values,
+    rate: Option<Rate>,
+    mhz: Option<u16>,
+) -> Result<(Standard, Values), Refused> {
+    let has_frequency = part.about.keys().any(|key| key.name == "frequency");
+    let hertz = mhz.filter(|_| has_frequency).map(|mhz| Setting::Real(f64::from(mhz) * 1e6));
+    let own = match hertz {
+        None => own,
+        Some(hertz) => Values::new(own.iter().map(|(key, value)| match key {
+            "frequency" => (key, hertz.clone()),
+            _ => (key, value.clone()),
+        })),
+    };
+    let rate = rate.map(|rate| ("rate", Setting::Whole(rate.as_bits_per_sec())));
     let all = Values::new(own.iter().map(|(key, value)| (key, value.clone())).chain(rate));
-    let refused = |Refused { key, allowed }| settings.at(key).error(settings.found(key), allowed);
-    Ok(((part.build)(&all).map_err(refused)?, own))
+    let mut standard = (part.build)(&all)?;
+    if let Some(mhz) = mhz.filter(|_| !has_frequency) {
+        check_band(&standard, mhz).map_err(|allowed| Refused::new("frequency", allowed))?;
+        standard.channel.mhz = mhz;
+    }
+    Ok((standard, own))
 }
 
 pub(crate) fn read_radio_links(
@@ -177,6 +219,11 @@ fn rate_of(
     if modes.iter().any(|mode| mode.rate == rate) {
         return Ok(Some(rate));
     }
+    Err(settings.at(key).error(settings.found(key), rates_of(standard, modes)))
+}
+
+/// The rates of modes, for messages.
+pub(super) fn rates_of(standard: &Standard, modes: &[Mode]) -> String {
     let mut names: Vec<String> = Vec::new();
     for mode in modes {
         let name = format!("{}Mbps", mode.rate.as_bits_per_sec() as f64 / 1e6);
@@ -185,7 +232,7 @@ fn rate_of(
             names.push(name);
         }
     }
-    Err(settings.at(key).error(settings.found(key), format!("{} for {}", names.join(", "), standard.word)))
+    format!("{} for {}", names.join(", "), standard.word)
 }
 
 fn read_ranges(settings: &Settings<'_>) -> Result<(f64, f64), ScenarioError> {
@@ -203,7 +250,6 @@ fn read_ranges(settings: &Settings<'_>) -> Result<(f64, f64), ScenarioError> {
 }
 
 fn read_rts(settings: &Settings<'_>) -> Result<RtsThreshold, ScenarioError> {
-    use meshpace_settings::Setting;
     Ok(match settings.value("rts")? {
         Setting::Text(word) if word == "always" => RtsThreshold::Always,
         Setting::Text(_) => RtsThreshold::Never,

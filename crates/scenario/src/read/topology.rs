@@ -1,6 +1,7 @@
 //! `[topology]`.
 
-use super::{Named, Settings};
+use super::node_radio::{NodeRadioSpec, read_channels};
+use super::{Named, RadioSpec, Settings};
 use crate::limits::NODES;
 use crate::{Location, ScenarioError};
 use meshpace_units::{Rate, Span};
@@ -11,6 +12,8 @@ pub(crate) struct Topology {
     /// Where the table stands.
     pub at: Location,
     pub generator: Generator,
+    /// A radio on the channel of each hop of a chain, in turn; none: as `[radio]` says.
+    pub channels: Vec<NodeRadioSpec>,
     /// The node that the wired part hangs on, if the file chooses it: an id, or how to find it.
     pub gateway: Option<Named>,
     /// Flows must reach their ends, and random nodes each other.
@@ -48,7 +51,7 @@ pub(crate) struct WiredPart {
     pub queue: u32,
 }
 
-pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioError> {
+pub(crate) fn read_topology(root: &Settings<'_>, radio: &RadioSpec) -> Result<Topology, ScenarioError> {
     let settings = root.section("topology")?;
     // Without the table every node is explicit; with it, its kind is required.
     let kind = if root.gives("topology") { settings.value("kind")?.text() } else { "explicit".to_owned() };
@@ -102,6 +105,7 @@ pub(crate) fn read_topology(root: &Settings<'_>) -> Result<Topology, ScenarioErr
     Ok(Topology {
         at: root.at("topology"),
         generator,
+        channels: read_channels(&settings, radio)?,
         gateway: if settings.gives("gateway") { Some(settings.named("gateway")?) } else { None },
         connected: settings.value("connected")?.flag(),
         min_hops: settings.value("min_hops")?.count(),

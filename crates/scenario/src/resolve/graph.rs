@@ -1,6 +1,6 @@
 //! Who reaches whom over the air: by distance, and by the links that the file lists.
 
-use crate::{MeshNode, Position, RadioLink};
+use crate::{Channel, MeshNode, Position, RadioLink};
 use meshpace_units::NodeId;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -11,6 +11,8 @@ pub(crate) struct Graph {
     near: Option<(Vec<Position>, f64)>,
     /// Neighbours besides, by node.
     listed: Vec<Vec<usize>>,
+    /// The channels that each node has a radio on, in order; empty: all are on one.
+    channels: Vec<Vec<u16>>,
 }
 
 impl Graph {
@@ -20,11 +22,12 @@ impl Graph {
             nodes: positions.len(),
             listed: vec![Vec::new(); positions.len()],
             near: Some((positions, range)),
+            channels: Vec::new(),
         }
     }
 
-    /// The mesh, with the radio links that the file lists.
-    pub fn of_mesh(mesh: &[MeshNode], range: f64, links: &[RadioLink]) -> Self {
+    /// The mesh, with the radio links that the file lists, and the channels if there are several.
+    pub fn of_mesh(mesh: &[MeshNode], range: f64, links: &[RadioLink], channels: &[Channel]) -> Self {
         let positions: Option<Vec<_>> = mesh.iter().map(|node| node.position).collect();
         let directed: BTreeSet<_> = links.iter().map(|link| (link.from, link.to)).collect();
         let mut listed = vec![Vec::new(); mesh.len()];
@@ -33,7 +36,20 @@ impl Graph {
                 listed[from.index()].push(to.index());
             }
         }
-        Self { nodes: mesh.len(), near: positions.map(|positions| (positions, range)), listed }
+        let on = |node| {
+            let here = channels.iter().filter(move |channel| channel.radio_of(node).is_some());
+            here.map(|channel| channel.mhz).collect()
+        };
+        let channels = match channels {
+            [] => Vec::new(),
+            _ => (0..mesh.len()).map(NodeId::from_index).map(on).collect(),
+        };
+        Self { nodes: mesh.len(), near: positions.map(|positions| (positions, range)), listed, channels }
+    }
+
+    /// True if two nodes have radios on one channel.
+    pub fn share(&self, a: usize, b: usize) -> bool {
+        self.channels.is_empty() || self.channels[a].iter().any(|channel| self.channels[b].contains(channel))
     }
 
     /// True if the two hear each other.
@@ -41,7 +57,8 @@ impl Graph {
         let within = |(positions, range): &(Vec<Position>, f64)| {
             positions[a.index()].distance_squared(positions[b.index()]) <= range * range
         };
-        self.near.as_ref().is_some_and(within) || self.listed[a.index()].contains(&b.index())
+        let hear = self.near.as_ref().is_some_and(within) || self.listed[a.index()].contains(&b.index());
+        hear && self.share(a.index(), b.index())
     }
 
     /// Hops from the nearest of `sources`; `None` where there is no way.
@@ -115,14 +132,18 @@ impl<'a> Unreached<'a> {
 
     /// Takes out every unreached node within range of `node`; listed neighbours may be found again.
     fn take_neighbours(&mut self, node: usize, mut found: impl FnMut(usize)) {
-        self.graph.listed[node].iter().for_each(|other| found(*other));
+        self.graph.listed[node]
+            .iter()
+            .filter(|other| self.graph.share(node, **other))
+            .for_each(|other| found(*other));
         let Some((positions, range)) = &self.graph.near else { return };
         let (here, reach) = (positions[node], range * range);
         let (column, row) = cell(here, *range);
         for near in (-1..=1).flat_map(|dx| (-1..=1).map(move |dy| (column + dx, row + dy))) {
             let Some(nodes) = self.cells.get_mut(&near) else { continue };
             nodes.retain(|other| {
-                let inside = positions[*other].distance_squared(here) <= reach;
+                let near = positions[*other].distance_squared(here) <= reach;
+                let inside = near && self.graph.share(node, *other);
                 if inside {
                     found(*other);
                 }

@@ -1,6 +1,7 @@
 //! From the checked file and a seed to the scenario of one run.
 
 mod building;
+mod channels;
 mod emulate;
 mod flows;
 mod gateway;
@@ -23,6 +24,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
     let placement_seed = file.topology.placement_seed.unwrap_or(seed);
     let network = Network::build(file, placement_seed)?;
     let link_rates = radio_links::rates(file, &network)?;
+    channels::check_rates(file, &network.channels, &link_rates)?;
     let mut radio = Radio { link_rates, ..file.radio.radio.clone() };
     if network.positions().is_none() {
         // Without distances there is no power to tell frames apart by: a link is there or it is not.
@@ -67,6 +69,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         emulated_hosts: emulate::resolve(file, &network)?,
         scheme_settings: file.scheme_settings.clone(),
         scheme_uses: scheme_uses.map(|named| (named.name.clone(), named.at.clone())).collect(),
+        channels: network.channels,
         mesh: network.mesh,
         wired: network.wired,
         links: network.links,

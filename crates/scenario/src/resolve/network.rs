@@ -1,5 +1,6 @@
 //! Nodes and links: generated, then explicit, names resolved and roles checked.
 
+use super::channels;
 use super::gateway::choose;
 use super::generate::{Generated, generate};
 use super::graph::Graph;
@@ -8,7 +9,9 @@ use super::radio_links;
 use crate::file::ScenarioFile;
 use crate::limits::NODES;
 use crate::read::{LinkSpec, Named, Role, WiredPart};
-use crate::{Endpoint, Link, Location, MeshNode, Position, RadioLink, ScenarioError, WiredId, WiredNode};
+use crate::{
+    Channel, Endpoint, Link, Location, MeshNode, Position, RadioLink, ScenarioError, WiredId, WiredNode,
+};
 use meshpace_settings::{quoted, suggestion};
 use meshpace_units::NodeId;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +24,8 @@ pub(crate) struct Network {
     pub wired: Vec<WiredNode>,
     pub links: Vec<Link>,
     pub radio_links: Vec<RadioLink>,
+    /// The channels, if nodes have radios of their own.
+    pub channels: Vec<Channel>,
     /// Area that the generator filled.
     pub area: Option<(f64, f64)>,
     /// The generator's mobile nodes.
@@ -57,6 +62,7 @@ impl Network {
         network.link_wired_part(file, &routers, &hosts)?;
         network.add_links(file)?;
         network.settle_roles(file)?;
+        network.channels = channels::resolve(file, &network)?;
         network.radio_links = radio_links::resolve(file, &network)?;
         Ok(network)
     }
@@ -227,7 +233,7 @@ impl Network {
 
     /// Who hears whom at this range, and by the links that the file lists.
     pub(crate) fn graph(&self, range: f64) -> Graph {
-        Graph::of_mesh(&self.mesh, range, &self.radio_links)
+        Graph::of_mesh(&self.mesh, range, &self.radio_links, &self.channels)
     }
 
     /// True if a node has this name.

@@ -2,7 +2,7 @@
 
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::{LinkRate, RadioLink, ScenarioError};
+use crate::{Channel, LinkRate, RadioLink, ScenarioError};
 use meshpace_settings::quoted;
 use std::collections::BTreeSet;
 
@@ -17,6 +17,12 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<Radi
         let (from, to) = (network.mesh_node(&spec.from)?, network.mesh_node(&spec.to)?);
         if from == to {
             return Err(spec.to.at.error(TO_ITSELF, TWO_NODES));
+        }
+        let together = |channel: &Channel| [from, to].into_iter().all(|end| channel.radio_of(end).is_some());
+        if !network.channels.is_empty() && !network.channels.iter().any(together) {
+            let found =
+                format!("a radio link between {} and {}", quoted(&spec.from.name), quoted(&spec.to.name));
+            return Err(spec.to.at.error(found, "nodes with radios on one channel"));
         }
         let back = spec.symmetric.then_some((to, from));
         for (from, to) in [Some((from, to)), back].into_iter().flatten() {

@@ -63,7 +63,7 @@ pub(crate) fn check(
     let listed = network.radio_links.iter().map(|link| (link.from, link.to));
     let long = long_links(links, &positions, &too_long);
     for (a, b) in listed.chain(long) {
-        if in_use(a) && in_use(b) && too_long(apart(a, b)) {
+        if graph.share(a.index(), b.index()) && in_use(a) && in_use(b) && too_long(apart(a, b)) {
             return refuse(apart(a, b), who(a, b));
         }
     }

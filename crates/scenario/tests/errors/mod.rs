@@ -4,6 +4,7 @@ mod building;
 mod flows;
 mod network;
 mod radio_links;
+mod radios;
 
 use meshpace_scenario::{Origin, Overrides, ScenarioError, ScenarioFile};
 

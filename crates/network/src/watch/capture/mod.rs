@@ -32,6 +32,7 @@ mod shims;
 mod tcp;
 mod udp;
 
+use crate::air::AirId;
 use crate::watch::Watch;
 use addresses::Addresses;
 use dot11::EtherType;
@@ -56,7 +57,8 @@ pub struct Capture<W: Write> {
     frames: u64,
     /// Frames of several packets so far: each packet of one names its number.
     aggregates: u32,
-    radio: Radio,
+    /// By channel: what its radios have in common.
+    radios: Vec<Radio>,
     network: Network,
     /// Scratch: the frame, and the block around it.
     frame: Vec<u8>,
@@ -72,7 +74,7 @@ impl<W: Write> Capture<W> {
             outcome: Ok(()),
             frames: 0,
             aggregates: 0,
-            radio: scenario.radio.clone(),
+            radios: radios(scenario),
             network: Network::new(Addresses::new(scenario)),
             frame: Vec::new(),
             block: Vec::new(),
@@ -95,7 +97,7 @@ impl<W: Write> Capture<W> {
     /// Writes a frame, or of a frame of several MPDUs one with its `place` among them.
     fn write(
         &mut self,
-        now: Instant,
+        (now, air): (Instant, AirId),
         frame: &Frame,
         mpdu: Option<&Mpdu>,
         packets: &[&Packet],
@@ -105,9 +107,10 @@ impl<W: Write> Capture<W> {
             return;
         }
         self.frame.clear();
-        radiotap::header(&mut self.frame, now, frame, place, &self.radio);
+        let radio = &self.radios[air.index()];
+        radiotap::header(&mut self.frame, now, frame, place, radio);
         let start = self.frame.len();
-        let qos = self.radio.standard.qos;
+        let qos = radio.standard.qos;
         let amsdu = packets.len() > 1;
         dot11::header(&mut self.frame, frame, mpdu, (qos, amsdu), &self.network.addresses);
         let mut comments = Vec::new();
@@ -124,7 +127,7 @@ impl<W: Write> Capture<W> {
         }
         let comment = (!comments.is_empty()).then(|| comments.join("; "));
         dot11::frame_check(&mut self.frame, start);
-        pcapng::packet(&mut self.block, now.as_nanos(), &self.frame, comment.as_deref());
+        pcapng::packet(&mut self.block, air.0, now.as_nanos(), &self.frame, comment.as_deref());
         self.write_block();
         self.frames += 1;
     }
@@ -138,23 +141,31 @@ impl<W: Write> Capture<W> {
 }
 
 impl<W: Write> Watch for Capture<W> {
-    fn frame(&mut self, now: Instant, frame: &Frame, packets: &[&Packet]) {
+    fn frame(&mut self, now: Instant, air: AirId, frame: &Frame, packets: &[&Packet]) {
         let aggregate = |last| Aggregate { reference: self.aggregates, last };
         match (frame.packets(), packets) {
-            ([], []) => self.write(now, frame, None, &[], None),
-            ([mpdu], [packet]) => self.write(now, frame, Some(mpdu), &[packet], None),
+            ([], []) => self.write((now, air), frame, None, &[], None),
+            ([mpdu], [packet]) => self.write((now, air), frame, Some(mpdu), &[packet], None),
             (all, mut packets) => {
                 assert!(all.len() == packets.len(), "{frame:?} with {packets:?}");
                 let count = mpdus(all).count();
                 let ends: Vec<_> = (1..=count).map(|at| aggregate(at == count)).collect();
                 for (mpdu, place) in mpdus(all).zip(ends) {
                     let (inside, behind) = packets.split_at(mpdu.len());
-                    self.write(now, frame, mpdu.first(), inside, Some(place));
+                    self.write((now, air), frame, mpdu.first(), inside, Some(place));
                     packets = behind;
                 }
                 self.aggregates = self.aggregates.wrapping_add(1);
             }
         }
+    }
+}
+
+/// What the radios of each channel have in common.
+fn radios(scenario: &Scenario) -> Vec<Radio> {
+    match &scenario.channels[..] {
+        [] => vec![scenario.radio.clone()],
+        channels => channels.iter().map(|channel| channel.radio(&scenario.radio)).collect(),
     }
 }
 
@@ -170,7 +181,13 @@ fn file_header(out: &mut Vec<u8>, scenario: &Scenario) {
         scenario.radio.mac_overhead.0
     );
     pcapng::section_header(out, &format!("meshpace {VERSION}"), &repeat.concat());
-    pcapng::interface(out, &run, &layout);
+    if scenario.channels.is_empty() {
+        pcapng::interface(out, &run, &layout);
+    }
+    for channel in &scenario.channels {
+        let number = channel.number().map_or_else(String::new, |number| format!("channel {number}, "));
+        pcapng::interface(out, &format!("{number}{} MHz", channel.mhz), &layout);
+    }
     let mesh = scenario.mesh.iter().map(|node| (node.address, node.id.as_str()));
     let wired = scenario.wired.iter().map(|node| (node.address, node.id.as_str()));
     pcapng::names(out, mesh.chain(wired));

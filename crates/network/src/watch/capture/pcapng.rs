@@ -31,7 +31,7 @@ pub fn section_header(out: &mut Vec<u8>, application: &str, comment: &str) {
     });
 }
 
-/// The one interface of the file.
+/// An interface of the file: they are numbered from 0 as they stand there.
 pub fn interface(out: &mut Vec<u8>, name: &str, description: &str) {
     block(out, INTERFACE_DESCRIPTION, |out| {
         out.extend(RADIOTAP.to_le_bytes());
@@ -58,11 +58,11 @@ pub fn names<'a>(out: &mut Vec<u8>, names: impl Iterator<Item = (Ipv4Addr, &'a s
     });
 }
 
-/// A frame, `nanos` after the epoch.
-pub fn packet(out: &mut Vec<u8>, nanos: u64, frame: &[u8], comment: Option<&str>) {
+/// A frame of an interface, `nanos` after the epoch.
+pub fn packet(out: &mut Vec<u8>, interface: u32, nanos: u64, frame: &[u8], comment: Option<&str>) {
     block(out, ENHANCED_PACKET, |out| {
         let length = (frame.len() as u32).to_le_bytes();
-        out.extend([0; 4]); // interface
+        out.extend(interface.to_le_bytes());
         out.extend(((nanos >> 32) as u32).to_le_bytes());
         out.extend((nanos as u32).to_le_bytes());
         out.extend(length); // captured
@@ -120,11 +120,11 @@ mod tests {
     #[test]
     fn a_block_is_padded_and_framed_by_its_length() {
         let mut out = Vec::new();
-        packet(&mut out, 0x1_0000_0002, &[0xaa; 5], Some("abc"));
+        packet(&mut out, 3, 0x1_0000_0002, &[0xaa; 5], Some("abc"));
         let expected = [
             [6, 0, 0, 0],
             [52, 0, 0, 0],
-            [0, 0, 0, 0],
+            [3, 0, 0, 0],
             [1, 0, 0, 0],
             [2, 0, 0, 0],
             [5, 0, 0, 0],
