@@ -1,4 +1,4 @@
-//! Mesh routing: static shortest paths, AODV, DSDV, as state machines without I/O.
+//! Mesh routing: static shortest paths, AODV, Babel, DSDV, as state machines without I/O.
 //!
 //! One [`RoutingProtocol`] a node. The driver (the simulated mesh) calls
 //!
@@ -23,6 +23,7 @@
 //! | static | least cost, ties to fewest hops, then to the lowest node index (docs/contract.md 3) |
 //! | AODV, profile `ns2` | ns-2.35, its local-repair defect included (schemes.md 18, ns2-behaviour 5) |
 //! | AODV, profile `rfc3561` | RFC 3561 |
+//! | Babel | RFC 8966, with babeld 1.14's costs and times |
 //! | DSDV | ns-2.35, after Perkins and Bhagwat, SIGCOMM 1994 (schemes.md 18) |
 
 mod action;
@@ -37,6 +38,7 @@ mod tests;
 
 pub use action::{Action, DropReason, PacketInfo, Recipient};
 pub use aodv::{Ns2Aodv, Rerr, Rfc3561Aodv, Rrep, Rreq};
+pub use babel::{Babel, BabelPacket, BabelTlv};
 pub use dsdv::{Dsdv, DsdvConfig, DsdvRoute, DsdvUpdate};
 pub use message::{Control, Format, HEADERS, Message};
 pub use metric::{Cost, LinkQuality, METRICS, MetricPart, TEST_FRAME, metric};
@@ -46,5 +48,5 @@ pub use static_routes::StaticRoutes;
 
 meshpace_keys::parts! {
     /// The routing protocols. The first is the default.
-    pub static PROTOCOLS: ProtocolPart = [aodv, dsdv, static_routes];
+    pub static PROTOCOLS: ProtocolPart = [aodv, babel, dsdv, static_routes];
 }

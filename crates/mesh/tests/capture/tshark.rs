@@ -9,6 +9,7 @@ use meshpace_radio::phy::mpdus;
 use meshpace_routing::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};
 use meshpace_tcp::{Flags, Options, Timestamps};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Seq, Span};
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
@@ -467,6 +468,22 @@ fn dsdv_updates() {
         sent.iter().filter(|s| matches!(&s.packet, Some(Packet { body: Body::Control(_), .. }))).count();
     assert!(updates > 4, "{updates}");
     assert_eq!(column(&rows, 0), vec![DSDV_PORT.to_string(); updates]);
+}
+
+/// Hellos, who is heard, updates with router-ids, requests: as tshark reads Babel.
+#[test]
+fn babel_packets() {
+    let text =
+        tcp("30s", "babel", "", "newreno", "n4", "").replace("start_jitter = \"0s\"", "start = \"28s\"");
+    let fields = ["babel.version", "babel.message.type"];
+    let Some((rows, sent)) = check_run("babel", &text, &fields) else { return };
+    let packets =
+        sent.iter().filter(|s| matches!(&s.packet, Some(Packet { body: Body::Control(_), .. }))).count();
+    assert!(packets > 40, "{packets}");
+    assert_eq!(column(&rows, 0), vec!["2"; packets]);
+    let kinds: BTreeSet<&str> = column(&rows, 1).into_iter().flat_map(|kinds| kinds.split(',')).collect();
+    // Hello, IHU, Update, Route Request (RFC 8966, section 4.6).
+    assert!(["4", "5", "8", "9"].iter().all(|kind| kinds.contains(kind)), "{kinds:?}");
 }
 
 #[test]

@@ -20,3 +20,17 @@ fn a_metric_of_links_goes_around_a_link_that_loses_most() {
         assert!(hops == 2 && around > 20.0 * direct && around > 2e6, "{metric}, {hops} hops: {around} bit/s");
     }
 }
+
+/// Babel finds out by itself: a minute and a half after it knew nothing, four of five Hellos being lost have told it.
+#[test]
+fn babel_goes_around_a_link_that_loses_most() {
+    let text = TRIANGLE
+        .replace("protocol = \"static\"\nmetric = \"ett\"", "protocol = \"babel\"")
+        .replace("warmup = \"10s\"", "warmup = \"90s\"")
+        .replace("duration = \"60s\"", "duration = \"150s\"");
+    let result = run(&text);
+    let flow = &result.flows[0];
+    assert_eq!(flow.hops, Some(2), "{flow:?}");
+    assert!(flow.goodput_bps > 1.8e6, "{flow:?}");
+    assert!(result.routing.control_packets > 3 * 60 / 4, "Hellos alone are more");
+}

@@ -80,6 +80,7 @@ fn text() -> impl Strategy<Value = String> {
     let routing = prop_oneof![
         Just("protocol = \"static\""),
         Just("protocol = \"dsdv\""),
+        Just("protocol = \"babel\""),
         Just("protocol = \"aodv\""),
         Just("protocol = \"aodv\"\nprofile = \"rfc3561\""),
     ];

@@ -1,9 +1,11 @@
 //! A network for tests: nodes joined by links that lose nothing unless told to, and a record of what happened.
 
+use crate::metric::{METRICS, metric};
 use crate::{
-    Action, Control, Cost, DropReason, Handle, Ns2Aodv, PacketInfo, Recipient, Rerr, Rfc3561Aodv,
-    RoutingProtocol, Rrep, Rreq, ShortestPaths,
+    Action, Babel, Control, Cost, DropReason, Handle, Ns2Aodv, PacketInfo, Recipient, Rerr, Rfc3561Aodv,
+    RoutingProtocol, Rrep, Rreq, ShortestPaths, Site,
 };
+use meshpace_keys::{Setting, Values};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
@@ -25,6 +27,20 @@ pub(crate) type Node = Box<dyn RoutingProtocol<Handle>>;
 
 pub(crate) fn jitter(node: NodeId) -> Stream {
     Stream::new(1, "routing", u64::from(node.0))
+}
+
+/// Babel, its times at their defaults.
+pub(crate) fn babel(me: NodeId, paths: &Arc<ShortestPaths>, wired: bool) -> Node {
+    let kind = if wired { "wired" } else { "wireless" };
+    let text = |word: &str| Setting::Text(word.to_owned());
+    let values = Values::new([
+        ("babel_type", text(kind)),
+        ("babel_hello", Setting::Real(4.0)),
+        ("babel_update", Setting::Real(16.0)),
+    ]);
+    let stream = |name| Stream::new(1, name, u64::from(me.0));
+    let metric = metric(METRICS[0].about.word);
+    Box::new(Babel::new(&Site { me, values: &values, paths, metric, stream: &stream }))
 }
 
 /// Nodes 0..=hops in a line.
@@ -63,6 +79,9 @@ pub(crate) struct Network {
     scheduled: u64,
     packets: Vec<PacketInfo>,
     failing: Vec<(NodeId, NodeId, usize)>,
+    /// The share of routing packets that is lost on the way from one to another.
+    losing: BTreeMap<(NodeId, NodeId), f64>,
+    dice: Stream,
     pub(crate) log: Vec<Record>,
 }
 
@@ -92,6 +111,8 @@ impl Network {
             scheduled: 0,
             packets: Vec::new(),
             failing: Vec::new(),
+            losing: BTreeMap::new(),
+            dice: Stream::new(1, "losses", 0),
             log: Vec::new(),
         }
     }
@@ -111,6 +132,11 @@ impl Network {
     /// The MAC of `from` will give up the next `count` data packets for `to`, although the link is fine.
     pub(crate) fn fail(&mut self, from: u32, to: u32, count: usize) {
         self.failing.push((n(from), n(to), count));
+    }
+
+    /// From now on the link loses this share of routing packets, on the way there.
+    pub(crate) fn lose(&mut self, from: u32, to: u32, share: f64) {
+        self.losing.insert((n(from), n(to)), share);
     }
 
     /// The link is gone: data fails for good, routing packets are lost.
@@ -202,7 +228,8 @@ impl Network {
                 }
             }
             Event::Hear { from, at, ttl, message } => {
-                if self.neighbours[from.index()].contains(&at) {
+                let lost = self.losing.get(&(from, at)).is_some_and(|share| self.dice.unit() < *share);
+                if !lost && self.neighbours[from.index()].contains(&at) {
                     self.call(at, |node, now, out, _| node.on_control(now, from, ttl, &message, out));
                 }
             }

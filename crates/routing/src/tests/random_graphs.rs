@@ -2,7 +2,7 @@
 //! input gives the same run.
 
 use crate::metric::{METRICS, metric};
-use crate::tests::harness::{Network, Node, What, jitter, ms};
+use crate::tests::harness::{Network, Node, What, babel, jitter, ms};
 use crate::{
     Cost, DropReason, Dsdv, DsdvConfig, Handle, Ns2Aodv, PROTOCOLS, Profile, Rfc3561Aodv, ShortestPaths,
     Site, StaticRoutes,
@@ -249,6 +249,48 @@ proptest! {
                 prop_assert!(ends == 1 || waits, "packet {} ended {} times", packet, ends);
             }
             prop_assert_eq!(&net.log, &run().0.log);
+        }
+    }
+}
+
+proptest! {
+    // Every node talks all the time: a case takes as long as dozens of the others.
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever comes, goes and is lost: at no time do next hops make a circle (RFC 8966, section 2.4). When all has been told, every way
+    /// is found that there is.
+    #[test]
+    fn next_hops_of_babel_make_no_circle_while_links_come_go_and_lose(
+        (count, links) in graph(), changes in proptest::collection::vec((0..100usize, 0..20_000u64, 0.0..0.9f64), 1..12),
+        wired in any::<bool>(),
+    ) {
+        let mut net = Network::with_nodes(count, &links, |me, paths| babel(me, paths, wired));
+        let mut there = vec![true; links.len()];
+        for (link, pause, loss) in changes {
+            let end = net.now + Span::from_millis(pause);
+            while net.now < end {
+                net.run((net.now + Span::from_millis(100)).min(end));
+                prop_assert_eq!(circle(&net, count), None);
+            }
+            if let Some(&(a, b)) = links.get(link % links.len().max(1)) {
+                let there = &mut there[link % links.len()];
+                if *there { net.cut(a, b) } else { net.join(a, b) }
+                *there = !*there;
+            }
+            if let Some(&(a, b)) = links.get(pause as usize % links.len().max(1)) {
+                net.lose(a, b, loss);
+            }
+        }
+        links.iter().for_each(|&(a, b)| net.lose(a, b, 0.0));
+        net.run(net.now + Span::from_secs(150));
+        prop_assert_eq!(circle(&net, count), None);
+        let left: Links = links.iter().zip(&there).filter(|(_, there)| **there).map(|(link, _)| *link).collect();
+        let hops = floyd_warshall(count, &left);
+        for (from, row) in hops.iter().enumerate() {
+            for (to, hops) in row.iter().enumerate().filter(|(to, _)| *to != from) {
+                let found = net.node(from as u32).next_hop(net.now, NodeId::from_index(to));
+                prop_assert_eq!(found.is_some(), hops.is_some(), "{} to {}", from, to);
+            }
         }
     }
 }

@@ -87,7 +87,7 @@ fn unknown_keys_and_words() {
             2,
             "routing.protocol",
             "\"aodvv\" (did you mean \"aodv\"?)",
-            "aodv, dsdv, static",
+            "aodv, babel, dsdv, static",
             "FLOW\nrouting.protocol = \"aodvv\"\n",
         ),
         (2, "topology.kind", "nothing", "chain", "FLOW\ntopology.hops = 3\n"),

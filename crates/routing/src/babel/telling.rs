@@ -1,0 +1,142 @@
+//! Updates: all routes from time to time, what has changed soon or at once, what others must know several times (RFC 8966, section 3.7).
+
+use super::message::INFINITE;
+use super::{Babel, BabelTlv};
+use crate::{Action, Recipient};
+use meshpace_random::Stream;
+use meshpace_units::{Instant, NodeId, Span};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What is going to be told, and when.
+#[derive(Debug)]
+pub(super) struct Telling {
+    all_at: Instant,
+    /// When all was told last.
+    told_all: Option<Instant>,
+    changed: BTreeSet<NodeId>,
+    changed_at: Option<Instant>,
+    again: BTreeMap<NodeId, Again>,
+}
+
+/// What was told of a destination is told again.
+#[derive(Clone, Copy, Debug)]
+struct Again {
+    at: Instant,
+    pause: Span,
+    left: u8,
+}
+
+/// Urgent updates go out so often after the first time, after this time and twice as long each time (babeld: RESEND_MAX, `resend_delay`).
+const TIMES: u8 = 3;
+const PAUSE: Span = Span::from_secs(2);
+/// Updates wait for one another half as long as this, a quarter more or less, if they are urgent (babeld, `update_jitter`).
+const URGENT: Span = Span::from_millis(100);
+/// And if they are not.
+const PATIENT: Span = Span::from_secs(4);
+
+impl Telling {
+    pub(super) const fn new(all_at: Instant) -> Self {
+        Self { all_at, told_all: None, changed: BTreeSet::new(), changed_at: None, again: BTreeMap::new() }
+    }
+
+    /// What has changed of a destination is told with all that changes until then.
+    pub(super) fn soon(&mut self, now: Instant, destination: NodeId, urgent: bool, jitter: &mut Stream) {
+        let wait = if urgent { URGENT } else { PATIENT };
+        let at = now + Span::from_secs_f64(wait.as_secs_f64() * jitter.uniform(0.75, 1.25) / 2.0);
+        self.changed.insert(destination);
+        self.changed_at = Some(self.changed_at.map_or(at, |before| before.min(at)));
+    }
+
+    /// The same at once, and again.
+    pub(super) fn repeatedly(&mut self, now: Instant, destination: NodeId, jitter: &mut Stream) {
+        self.soon(now, destination, true, jitter);
+        self.again.insert(destination, Again { at: now + PAUSE, pause: PAUSE, left: TIMES });
+    }
+
+    /// All is told soon, unless it just was.
+    pub(super) fn all_soon(&mut self, now: Instant, least: Span, jitter: &mut Stream) {
+        if self.told_all.is_none_or(|told| now.saturating_since(told) > least) {
+            let at = now + Span::from_secs_f64(PATIENT.as_secs_f64() * jitter.uniform(0.75, 1.25) / 2.0);
+            self.all_at = self.all_at.min(at);
+        }
+    }
+
+    /// When something is due.
+    pub(super) fn at(&self) -> Instant {
+        let again = self.again.values().map(|again| again.at).min();
+        [self.changed_at, again].into_iter().flatten().fold(self.all_at, Instant::min)
+    }
+}
+
+impl Babel {
+    /// Tells of what is due.
+    pub(super) fn tell<P>(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
+        for (destination, again) in self.telling.again.iter_mut().filter(|(_, again)| again.at <= now) {
+            self.telling.changed.insert(*destination);
+            self.telling.changed_at = Some(now);
+            again.pause = again.pause * 2;
+            again.at = now + again.pause;
+            again.left -= 1;
+        }
+        self.telling.again.retain(|_, again| again.left > 0);
+        if now >= self.telling.all_at {
+            self.telling.changed.extend([self.me].into_iter().chain(self.table.destinations()));
+            self.telling.told_all = Some(now);
+            let pause = self.roughly(self.update_interval);
+            self.telling.all_at = now + pause;
+        } else if self.telling.changed_at.is_none_or(|at| at > now) {
+            return;
+        }
+        self.telling.changed_at = None;
+        let tlvs = std::mem::take(&mut self.telling.changed).into_iter().map(|node| self.update(now, node));
+        Self::send(tlvs.collect(), Recipient::Broadcast, out);
+    }
+
+    fn update(&mut self, now: Instant, destination: NodeId) -> BabelTlv {
+        let chosen = self.table.chosen(destination).map(|(_, route)| (route.seqno, route.metric()));
+        let own = (destination == self.me).then_some((self.seqno, 0));
+        let (seqno, metric) = own.or(chosen).unwrap_or((0, INFINITE));
+        self.table.tell(now, destination, seqno, metric);
+        BabelTlv::Update { destination, seqno, metric, interval: self.update_interval }
+    }
+
+    /// The way taken has another metric, or is another: whoever has to know is told (babeld, `send_triggered_update`).
+    pub(super) fn news<P>(
+        &mut self,
+        now: Instant,
+        destination: NodeId,
+        before: u16,
+        out: &mut Vec<Action<P>>,
+    ) {
+        /// From here on a way is so bad that it hardly matters how bad.
+        const BAD: u16 = 6 * 256;
+        let Some((_, route)) = self.table.chosen(destination) else { return };
+        let (metric, seqno) = (route.metric(), route.seqno);
+        let (worse, apart) = (metric > before, metric.abs_diff(before));
+        if metric == INFINITE {
+            if before < INFINITE {
+                self.lost(now, destination, out);
+            }
+            return;
+        }
+        let asked = self.asking.waits_for(destination, seqno);
+        let urgent = asked || worse && before < BAD && apart >= 512;
+        // What gets a little better may get worse again, and would then be infeasible elsewhere; trifles nobody needs to know.
+        if urgent || before == INFINITE || apart >= if worse { 384 } else { 1024 } {
+            self.telling.soon(now, destination, urgent, &mut self.jitter);
+        }
+        self.satisfied(destination, seqno);
+        // Others may know a better way.
+        if worse && apart >= 288 {
+            Self::send(vec![BabelTlv::RouteRequest(Some(destination))], Recipient::Broadcast, out);
+        }
+    }
+
+    /// Somebody asks for an update; `None`: of all.
+    pub(super) fn on_route_request(&mut self, now: Instant, destination: Option<NodeId>) {
+        match destination {
+            Some(destination) => self.telling.soon(now, destination, true, &mut self.jitter),
+            None => self.telling.all_soon(now, self.hello_interval, &mut self.jitter),
+        }
+    }
+}
