@@ -41,19 +41,19 @@ static KEYS: [Key; 6] = [
     Key::number(
         "dr_slack",
         (0.0, 100_000.0),
-        32.0,
+        16.0,
         "The window has room for so many segments beside that (docs/law.md).",
     ),
     Key::number(
         "dr_friendly",
         (0.0, 100.0),
-        1.5,
+        1.25,
         "Law delay-rate: beside flows that fill queues it keeps so much of what a TCP flow has at its losses (docs/law.md).",
     ),
     Key::number(
         "dr_lossy",
         (0.0, 1.0),
-        0.01,
+        0.007,
         "Law delay-rate: losses more frequent than so many a packet tell of such flows (docs/law.md).",
     ),
     Key::count("dr_burst", (1, 1_000), 1, "Segments that leave together (docs/law.md)."),
@@ -85,7 +85,7 @@ impl Sender {
             window: Window::new(rules).directed(),
             trains: Trains::new(Unit::new(1), NonZeroU32::MIN),
             room: 2.0,
-            slack: 32.0,
+            slack: 16.0,
         }
     }
 
