@@ -17,6 +17,7 @@ _PLACES = {
     "FlowResult": ("A flow", "flows"),
     "LinkResult": ("A link", "links"),
     "AggregateResult": ("Frames of several packets on a link", "links.aggregates"),
+    "RateResult": ("Data frames of a link in a mode", "links.rates"),
     "GatewayResult": ("A gateway", "gateways"),
     "RoutingResult": ("Routing", "routing"),
     "RelayResult": ("A relay", "relays"),
@@ -31,6 +32,7 @@ _PLACES = {
 _TYPES = {
     "String": "text", "&'static str": "text", "bool": "true or false", "f64": "number", "usize": "whole number",
     "u64": "whole number", "u32": "whole number",
+    "u8": "whole number",
 }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from commanding import CHAIN, Cli
 from meshpace import engine
+from meshpace.rates_used import rate_rows
 from meshpace.results import FlowLoss, RunResult
 from meshpace.why import CAUSES, aggregated, by_cause, carrying, suffering, verdicts
 from test_bad_input import expect_refusal
@@ -152,3 +153,23 @@ def test_frames_of_several_packets_are_told_of(cli: Cli, tmp_path: Path) -> None
         assert not carrying(plain["links"])
         assert aggregated(plain["links"]) is None
         assert all("aggregates" not in link for link in plain["links"])
+
+
+def test_modes_that_were_chosen_are_told_of(cli: Cli, tmp_path: Path) -> None:
+    path = Path(__file__).parents[1] / "docs/examples/fading-link.toml"
+    short = ("--set", "measure.duration=3s", "--set", "measure.warmup=1s")
+    run = json.loads(cli("run", path, *short, "--json").stdout)
+    (link,) = [link for link in run["links"] if link["from"] == "n0"]
+    rows = rate_rows(run["links"])
+    assert [row[0] for row in rows] == ["n0 → n1"] * len(link["rates"])
+    assert len(rows) > 1
+    for row, rate in zip(rows, link["rates"], strict=True):
+        assert row[1] == f"MCS {rate['mcs']}: {rate['rate_bps'] / 1e6:.4g} Mbit/s"
+        assert row[2] == f"{rate['frames']:,}"
+        assert row[4] == f"{rate['acknowledged'] / rate['mpdus']:.1%}"
+    assert "Modes of data frames" in cli("run", path, *short, "--why").stdout
+    cli("run", path, *short, "--report", tmp_path / "run.html")
+    assert "Modes of data frames" in (tmp_path / "run.html").read_text()
+    given = json.loads(cli("run", path, *short, "--set", "radio.rate_control=fixed", "--json").stdout)
+    assert all("rates" not in link for link in given["links"])
+    assert not rate_rows(given["links"])

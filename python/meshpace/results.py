@@ -91,6 +91,19 @@ class LinkResult(_From):
     airtime_s: float | None
     aggregates: NotRequired[AggregateResult]
     """Absent where frames carry one packet."""
+    rates: NotRequired[list[RateResult]]
+    """Absent where no mode is chosen."""
+
+
+class RateResult(TypedDict):
+    """Data frames of a link in a mode."""
+
+    rate_bps: int
+    mcs: int | None
+    streams: int
+    frames: int
+    mpdus: int
+    acknowledged: int
 
 
 class AggregateResult(TypedDict):

@@ -18,6 +18,7 @@ extern crate alloc;
 mod check;
 mod key;
 mod part;
+pub mod table;
 mod text;
 mod value;
 

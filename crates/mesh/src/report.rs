@@ -4,10 +4,10 @@ use crate::flow::{RunningFlow, Transport};
 use crate::measure::{half_width_95, jain};
 use crate::result::{
     AggregateResult, ENGINE, FlowResult, GatewayResult, HopDelayResult, LinkResult, LoadResult, NodeLoad,
-    RelayResult, RoutingResult, RunResult,
+    RateResult, RelayResult, RoutingResult, RunResult,
 };
 use crate::simulation::Simulation;
-use meshpace_network::{AirId, GatewayNode, HopDelays, InterfaceCounts};
+use meshpace_network::{AirId, GatewayNode, HopDelays, InterfaceCounts, RateCount};
 use meshpace_packet::Host;
 use meshpace_radio::{Aggregates, Category};
 use meshpace_scenario::{App, Channel, MeshNode, Plan, Scenario};
@@ -257,6 +257,7 @@ impl Simulation<'_> {
             row.airtime_s =
                 Some(frames.chain(answers).fold(Span::ZERO, |sum, span| sum + span).as_secs_f64());
             row.aggregates = self.aggregates(*from, *to, *air);
+            row.rates = self.rates(*from, *to, *air);
         }
         let host = |host: Host| match host {
             Host::Mesh(node) => name(node),
@@ -271,6 +272,12 @@ impl Simulation<'_> {
             ..empty_row(host(link.from), host(link.to))
         }));
         rows
+    }
+
+    /// In which modes data went on a channel, in the order of the standard's table; nothing where none is chosen.
+    fn rates(&self, from: NodeId, to: NodeId, air: AirId) -> Vec<RateResult> {
+        let counts = self.on_air(from, air).flat_map(|interface| interface.rates_to(to));
+        counts.map(|count| rate_result(&count)).collect()
     }
 
     /// The interface of a node on a channel, if it has one there.
@@ -347,6 +354,19 @@ fn empty_row(from: String, to: String) -> LinkResult {
         attempts: Some(0),
         airtime_s: Some(0.0),
         aggregates: None,
+        rates: Vec::new(),
+    }
+}
+
+fn rate_result(count: &RateCount) -> RateResult {
+    let RateCount { mode, frames, mpdus, acknowledged } = *count;
+    RateResult {
+        rate_bps: mode.rate.as_bits_per_sec(),
+        mcs: mode.mcs.map(|mcs| mcs.index),
+        streams: mode.streams(),
+        frames,
+        mpdus,
+        acknowledged,
     }
 }
 

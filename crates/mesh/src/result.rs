@@ -201,6 +201,26 @@ pub struct LinkResult {
     /// What became of frames of several packets; absent where frames carry one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregates: Option<AggregateResult>,
+    /// In which modes data frames went, a row a mode that was used; absent where `radio.rate_control` chooses none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<RateResult>,
+}
+
+/// Data frames of a link in a mode.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct RateResult {
+    /// Data bits a second.
+    pub rate_bps: u64,
+    /// Which MCS it is; null of modes that have no such number.
+    pub mcs: Option<u8>,
+    /// Spatial streams.
+    pub streams: u8,
+    /// Data frames whose exchange ended, one way or the other.
+    pub frames: u64,
+    /// MPDUs in them.
+    pub mpdus: u64,
+    /// Of these the ones that are known to have arrived.
+    pub acknowledged: u64,
 }
 
 /// Frames of a link under a standard that puts several packets into one.

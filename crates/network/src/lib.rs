@@ -31,7 +31,7 @@ mod routing;
 mod watch;
 mod wired;
 
-pub use air::AirId;
+pub use air::{AirId, RateCount};
 pub use event::Alarm;
 pub use gateway::GatewayNode;
 pub use measure::{

@@ -194,6 +194,12 @@ fn radio(scenario: &Scenario) -> Value {
     for (key, setting) in radio.own.iter() {
         out[key] = plain(setting);
     }
+    if radio.rate_control.chooses() {
+        out["rate_control"] = json!(radio.rate_control.word);
+        for (key, setting) in radio.rate_control.own.iter() {
+            out[key] = plain(setting);
+        }
+    }
     out
 }
 

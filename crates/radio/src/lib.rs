@@ -13,6 +13,7 @@
 //! | [`burst`] | the packets of a frame |
 //! | [`category`] | priorities of packets, and what category of access they make |
 //! | [`reception`] | what a receiver makes of overlapping frames (`ns2-capture`, `sinr`) |
+//! | [`rate_control`] | in which mode each data frame goes |
 //! | [`reorder`] | packets of a neighbour in the order of their numbers |
 //! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
 //!
@@ -33,6 +34,7 @@ pub mod links;
 pub mod loss;
 pub mod phy;
 pub mod propagation;
+pub mod rate_control;
 pub mod reception;
 pub mod reorder;
 pub mod standard;
@@ -48,6 +50,7 @@ pub use links::{Links, Position};
 pub use loss::{LinkLoss, Losses};
 pub use phy::{BackoffRange, Phy};
 pub use propagation::{Propagation, Thresholds, delay};
+pub use rate_control::{Ask, Exchange, RateControl, Series};
 pub use reception::{Arrival, Outcome, Reception, Signal};
 pub use reorder::{HELD_AT_MOST, Reorder};
 pub use standard::{Mode, Preamble, Standard};

@@ -205,6 +205,18 @@ impl Phy {
         self.portions(frame.packets()).map(move |portion| (at(portion.begin), at(portion.end)))
     }
 
+    /// How many of these packets go in one frame in the mode of the first: those of one MPDU at the least.
+    #[must_use]
+    pub(crate) fn fitting(&self, packets: &[Mpdu]) -> usize {
+        let (Some(first), Some(aggregation)) = (packets.first(), &self.standard.aggregation) else {
+            return packets.len();
+        };
+        let most = self.most(aggregation, first);
+        let fits = |(place, portion): &(usize, Portion)| *place == 0 || portion.end <= most;
+        let count = self.portions(packets).enumerate().take_while(fits).count();
+        mpdus(packets).take(count.min(aggregation.packets)).map(<[Mpdu]>::len).sum()
+    }
+
     fn aggregation(&self) -> &Aggregation {
         let aggregation = self.standard.aggregation.as_ref();
         aggregation.unwrap_or_else(|| panic!("{} has one packet a frame", self.standard.word))

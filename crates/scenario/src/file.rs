@@ -131,7 +131,7 @@ impl ScenarioFile {
             description: about.description,
             source: about.source,
             measure,
-            radio_links: read_radio_links(&root, &radio.radio.standard)?,
+            radio_links: read_radio_links(&root, &radio.radio)?,
             nodes: read_nodes(&root, &radio)?,
             topology: read_topology(&root, &radio)?,
             radio,

@@ -10,7 +10,7 @@ pub(crate) use routing::{PROFILE, PROTOCOL};
 
 use crate::extra;
 use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
-use meshpace_radio::standard;
+use meshpace_radio::{rate_control, standard};
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
 use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE, SPEED, TIME};
 use std::sync::LazyLock;
@@ -94,17 +94,18 @@ static MEASURE: Section = Section {
     ],
 };
 
-/// Keys of `[radio]` in files of their own, and those that standards have of their own.
-static RADIO_MORE: [&Key; extra::RADIO.len() + standard::KEYS.len()] = {
-    let mut keys = [extra::RADIO[0]; extra::RADIO.len() + standard::KEYS.len()];
-    let mut at = 0;
-    while at < keys.len() {
-        let own = at.checked_sub(extra::RADIO.len());
-        keys[at] = match own {
-            Some(own) => standard::KEYS[own],
-            None => extra::RADIO[at],
-        };
-        at += 1;
+/// Keys of `[radio]` in files of their own, those that standards have of their own, and those of rate controls.
+static RADIO_MORE: [&Key; extra::RADIO.len() + standard::KEYS.len() + rate_control::KEYS.len()] = {
+    let mut keys = [extra::RADIO[0]; extra::RADIO.len() + standard::KEYS.len() + rate_control::KEYS.len()];
+    let tables = [extra::RADIO, standard::KEYS, rate_control::KEYS];
+    let (mut filled, mut table) = (0, 0);
+    while table < tables.len() {
+        let mut at = 0;
+        while at < tables[table].len() {
+            keys[filled] = tables[table][at];
+            (filled, at) = (filled + 1, at + 1);
+        }
+        table += 1;
     }
     keys
 };
@@ -216,6 +217,12 @@ static RADIO: Section = Section {
         .default("\"4us\""),
         radios::OF_RADIO,
         Key::new("link_rates", Kind::Tables(&LINK_RATE), "Exceptions from rate, per sender or per link."),
+        Key::word(
+            rate_control::KEY,
+            rate_control::WORDS,
+            rate_control::WORDS[0],
+            "What chooses the mode of each unicast data frame: nothing (fixed), the strength of the link (ideal), what arrives (minstrel-ht). The last two choose among all modes with as many streams as the mode of mcs, streams or rate at the most; that mode is what routing and senders reckon with before anything has gone.",
+        ),
     ],
 };
 

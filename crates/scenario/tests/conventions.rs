@@ -324,6 +324,7 @@ fn defaults_are_those_of_ns2() {
         arp: true,
         ack_timeout: Span::from_micros(4),
         link_rates: vec![],
+        rate_control: RateControl { word: "fixed", own: Values::default() },
     };
     assert_eq!(scenario.radio, radio);
     assert_eq!(scenario.routing.profile.title, "AODV as in ns-2");

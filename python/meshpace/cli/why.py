@@ -9,6 +9,8 @@ from rich.console import Console
 from rich.table import Table
 
 from meshpace.cli.terminal import console
+from meshpace.rates_used import HEADS as RATE_HEADS
+from meshpace.rates_used import rate_rows
 from meshpace.results import LinkResult, RunResult
 from meshpace.why import (
     AGGREGATE_HEADS,
@@ -43,6 +45,7 @@ def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
             )
     _print_suffering(terminal, suffering(run["links"]))
     _print_aggregates(terminal, frame_rows(run["links"]))
+    _print_rates(terminal, rate_rows(run["links"]))
 
 
 def _print_suffering(terminal: Console, links: Sequence[LinkResult]) -> None:
@@ -74,3 +77,21 @@ def _print_aggregates(terminal: Console, links: Sequence[tuple[str, Aggregated]]
     terminal.print(table)
     if len(links) > _LINKS:
         terminal.print(f"and {len(links) - _LINKS} more: --json has all", highlight=False)
+
+
+def _print_rates(terminal: Console, rows: Sequence[tuple[str, ...]]) -> None:
+    if not rows:
+        return
+    table = Table(title="Modes of data frames", title_justify="left", box=box.SIMPLE_HEAD)
+    table.add_column("link")
+    table.add_column(RATE_HEADS[0])
+    for head in RATE_HEADS[1:]:
+        table.add_column(head, justify="right")
+    links = list(dict.fromkeys(row[0] for row in rows))
+    shown = links[:_LINKS]
+    for row in rows:
+        if row[0] in shown:
+            table.add_row(*row)
+    terminal.print(table)
+    if len(links) > _LINKS:
+        terminal.print(f"and {len(links) - _LINKS} links more: --json has all", highlight=False)

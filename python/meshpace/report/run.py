@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from meshpace import engine, reconstructed
 from meshpace.cli.tables import show
 from meshpace.engine import Job
+from meshpace.rates_used import HEADS as RATE_HEADS
+from meshpace.rates_used import rate_rows
 from meshpace.report.films import filmed
 from meshpace.report.model import Film, Report, Section, Table
 from meshpace.results import RunResult
@@ -19,7 +21,8 @@ from meshpace.why import AGGREGATE_HEADS, CAUSES, Verdict, aggregate_cells, fram
 
 def of_run(job: Job, run: RunResult, found: Sequence[Verdict]) -> Report:
     """Everything of a run."""
-    sections = [_flows(run, found), _losses(found), _links(run), _aggregates(run), _network(job, _filmed(job, run))]
+    of_links = (_links(run), _aggregates(run), _rates(run))
+    sections = [_flows(run, found), _losses(found), *of_links, _network(job, _filmed(job, run))]
     return _page(job, run, f"Run of {run['scenario']}", tuple(section for section in sections if section is not None))
 
 
@@ -125,6 +128,17 @@ def _aggregates(run: RunResult) -> Section | None:
         title="Frames of several packets",
         lead="How full they were, and what of them went again; the links with the most frames first.",
         tables=(Table("Frames", ("link", *AGGREGATE_HEADS), tuple(rows)),),
+    )
+
+
+def _rates(run: RunResult) -> Section | None:
+    rows = rate_rows(run["links"])
+    if not rows:
+        return None
+    return Section(
+        title="Modes of data frames",
+        lead="What rate control chose, and how much arrived in each mode; the links with the most frames first.",
+        tables=(Table("Modes", ("link", *RATE_HEADS), tuple(rows)),),
     )
 
 

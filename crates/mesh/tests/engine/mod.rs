@@ -27,6 +27,7 @@ mod models;
 mod queues;
 mod radios;
 mod random;
+mod rate_control;
 mod relays;
 mod routing;
 mod saturation;

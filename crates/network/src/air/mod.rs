@@ -5,6 +5,7 @@
 //! among all. A node has one interface on an air at the most, so that frames go by nodes.
 
 mod airs;
+mod control;
 mod fading;
 mod far_frames;
 mod listens;
@@ -15,6 +16,8 @@ mod spreading;
 
 pub use airs::AirId;
 pub(crate) use airs::Airs;
+pub(crate) use control::Control;
+pub use control::RateCount;
 pub(crate) use fading::Fading;
 pub(crate) use listens::Listens;
 pub(crate) use movement::Movement;
@@ -24,8 +27,8 @@ pub(crate) use spreading::Ends;
 use crate::event::InterfaceId;
 use far_frames::{FarFrames, OnAir};
 use meshpace_radio::{
-    Action, Category, Frame, FrameEnd, Hearer, Hearers, Links, Losses, MacPacket, Mode, Peer, Position,
-    Station, StationConfig,
+    Action, Category, Exchange, Frame, FrameEnd, Hearer, Hearers, Links, Losses, MacPacket, Mode, Peer,
+    Position, Station, StationConfig,
 };
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
@@ -54,6 +57,10 @@ pub(crate) struct Air {
     rates: RateTable,
     /// Links that lose frames.
     losses: Losses,
+    /// What chooses the modes of data frames, by station; `None`: the links' rates do.
+    controls: Option<Box<[Control]>>,
+    /// Something is to be settled for a frame before it goes out: one flag, since every deadline of a station asks.
+    settles_frames: bool,
     /// Frames sent.
     frames: u64,
 }
@@ -85,14 +92,17 @@ pub(crate) struct Channel {
 }
 
 impl Air {
-    /// A channel with its stations, in the order of `members`; `None`: one for every node.
+    /// A channel with its stations, in the order of `members`; `None`: one for every node. `controls`: what chooses their modes, if anything.
     pub(crate) fn new(
         channel: Channel,
         members: Option<Box<[NodeId]>>,
         stations: impl Iterator<Item = (Station, Listens)>,
+        controls: Option<Box<[Control]>>,
     ) -> Self {
         let stations: Vec<_> = stations.map(|(station, listens)| Listener { station, listens }).collect();
-        let Channel { config, hearers, links, fading, rates, losses } = channel;
+        let Channel { mut config, hearers, links, fading, rates, losses } = channel;
+        config.told_of_exchanges = controls.is_some();
+        let settles_frames = config.phy.standard.aggregation.is_some() || controls.is_some();
         let mut this = Self {
             first: InterfaceId(0),
             members,
@@ -106,6 +116,8 @@ impl Air {
             fading,
             rates,
             losses,
+            settles_frames,
+            controls,
             frames: 0,
         };
         this.heard_by_node(hearers);
@@ -206,7 +218,59 @@ impl Air {
     /// The mode of what a node sends to a neighbour, or to all.
     #[inline]
     pub(crate) fn mode(&self, from: NodeId, to: Option<NodeId>) -> &'static Mode {
-        to.map_or(self.config.phy.basic, |to| self.rates.between(from, to))
+        to.map_or(self.config.phy.basic, |to| self.mode_between(from, to))
+    }
+
+    /// The mode in which most of what a node sends to a neighbour goes.
+    #[inline]
+    pub(crate) fn mode_between(&self, from: NodeId, to: NodeId) -> &'static Mode {
+        let controlled = self.controls.as_ref().and_then(|controls| {
+            let station = self.station_of(from)?;
+            controls[station as usize].expects(to)
+        });
+        controlled.unwrap_or_else(|| self.rates.between(from, to))
+    }
+
+    /// True if something is to be settled for a frame before it goes out: what goes in it, or how.
+    #[inline]
+    pub(crate) const fn settles_frames(&self) -> bool {
+        self.settles_frames
+    }
+
+    /// The mode is chosen in which a station, which has won the medium, sends its frame, if it has one for a neighbour. True if the frame
+    /// may take more packets.
+    #[inline]
+    pub(crate) fn choose_mode(&mut self, now: Instant, station: u32) -> bool {
+        if self.controls.is_some() { self.choose(now, station) } else { true }
+    }
+
+    #[inline(never)]
+    fn choose(&mut self, now: Instant, station: u32) -> bool {
+        let Some(controls) = &mut self.controls else { return true };
+        let sender = &mut self.stations[station as usize].station;
+        let Some(first) = sender.upcoming().copied() else { return true };
+        let to = first.packet.to.and_then(|to| match &self.members {
+            None => Some(to),
+            Some(members) => members.binary_search(&to).ok().map(NodeId::from_index),
+        });
+        let (hearers, noise) = (&self.hearers, self.config.limits.noise);
+        let ratio = || Some(hearers.get(NodeId(station), to?)?.power / noise);
+        let mpdu = self.config.phy.mpdu(first.packet.size);
+        let (mode, alone) = controls[station as usize].choose(now, &first, mpdu, &ratio);
+        sender.send_in(mode, alone, &self.config);
+        !alone
+    }
+
+    /// An exchange of a station has ended.
+    pub(crate) fn exchange_ended(&mut self, now: Instant, station: u32, exchange: &Exchange) {
+        if let Some(controls) = &mut self.controls {
+            controls[station as usize].ended(now, exchange);
+        }
+    }
+
+    /// In which modes a station's frames to a neighbour went; nothing where they are given.
+    pub(crate) fn rate_counts(&self, station: u32, to: NodeId) -> impl Iterator<Item = RateCount> + '_ {
+        self.controls.iter().flat_map(move |controls| controls[station as usize].counts(to))
     }
 
     /// The nodes that can decode what a node sends here; none if it has no station here.
@@ -384,6 +448,7 @@ impl Air {
             station.settle(now, &self.config);
             station.reset_stats();
         }
+        self.controls.iter_mut().flatten().for_each(Control::begin_counting);
     }
 }
 

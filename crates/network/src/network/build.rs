@@ -2,7 +2,7 @@
 
 use super::Network;
 use super::reordering::Reordering;
-use crate::air::{Air, Airs, Channel, Fading, Listens, Movement, RateTable};
+use crate::air::{Air, Airs, Channel, Control, Fading, Listens, Movement, RateTable};
 use crate::conversations::Accounts;
 use crate::event::{EventQueue, InterfaceId};
 use crate::gateway::{GatewayNode, Gateways};
@@ -12,6 +12,7 @@ use crate::routing::{AddressBook, Machines, Paths, Radios, host, protocol, short
 use crate::wired::{Loss, Wired, WiredLink};
 use meshpace_gateway::Behaviour;
 use meshpace_packet::Packets;
+use meshpace_radio::rate_control;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
 use meshpace_radio::{LinkLoss, Links, Losses, Phy, Position, Reception, Station, StationConfig};
 use meshpace_random::Stream;
@@ -38,6 +39,7 @@ impl<T: Copy + Debug> Network<T> {
         let air = |plan: &Plan<'_>| {
             let channel = channel(scenario, plan, positions.as_deref(), movement.is_some());
             let mut stations = Vec::with_capacity(plan.radios.len());
+            let mut controls = Vec::new();
             for radio in &*plan.radios {
                 let interface = interface(radio, scenario, &plan.radio, &channel.config, relays);
                 asks.push(interface.asks());
@@ -48,9 +50,11 @@ impl<T: Copy + Debug> Network<T> {
                     station.watch();
                 }
                 stations.push((station, listening));
+                controls.extend(control(radio, scenario, &channel));
                 interfaces.push(interface);
             }
-            Air::new(channel, plan.members(count), stations.into_iter())
+            let controls = (!controls.is_empty()).then(|| controls.into());
+            Air::new(channel, plan.members(count), stations.into_iter(), controls)
         };
         let mut airs = plans.iter().map(air);
         let first = airs.next().unwrap_or_else(|| panic!("a network without air"));
@@ -226,6 +230,21 @@ fn station(radio: &NodeRadio, scenario: &Scenario, config: &StationConfig) -> St
         }
     };
     Station::new(node, reception, stream("backoff"), config)
+}
+
+/// What chooses the modes of data frames of a node's radio; `None`: its links' rates do. Its stream goes by the radio's number, as its station's.
+fn control(radio: &NodeRadio, scenario: &Scenario, channel: &Channel) -> Option<Control> {
+    let NodeRadio { node, number, .. } = *radio;
+    let scenario::RateControl { word, own } = &scenario.radio.rate_control;
+    let part = rate_control::named(word).unwrap_or_else(|| panic!("no rate control is called {word}"));
+    let phy = &channel.config.phy;
+    let site = rate_control::Site {
+        values: own,
+        modes: rate_control::usable(&phy.standard, channel.rates.common),
+        tries: phy.retry_short.max(1),
+        stream: Stream::new(scenario.seed, "rates", u64::from(number) << u32::BITS | u64::from(node.0)),
+    };
+    (part.build.make)(site).map(Control::new)
 }
 
 /// What of a node belongs to one of its stations.

@@ -1,39 +1,45 @@
 //! What the network has counted, from a moment on that whoever hangs on it chooses.
 
 use super::Network;
-use crate::air::{Air, AirId};
+use crate::air::{Air, AirId, RateCount};
 use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
 use crate::node::Interface;
 use crate::wired::WiredLink;
 use meshpace_packet::{Account, Packets};
-use meshpace_radio::{Aggregates, Category, Station, StationStats};
+use meshpace_radio::{Aggregates, Category, StationStats};
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
 
 /// What an interface of a mesh node counts.
 pub struct InterfaceCounts<'a> {
-    air: AirId,
+    id: AirId,
     interface: &'a Interface,
-    station: &'a Station,
+    air: &'a Air,
+    station: u32,
 }
 
 impl<'a> InterfaceCounts<'a> {
     /// The channel that it is on.
     #[must_use]
     pub const fn air(&self) -> AirId {
-        self.air
+        self.id
     }
 
     /// What its station counts.
     #[must_use]
     pub fn station(&self) -> &'a StationStats {
-        self.station.stats()
+        self.air.station(self.station).stats()
     }
 
     /// What its station has sent to a neighbour in frames of several packets, of a category; `None`: frames carry one.
     #[must_use]
     pub fn aggregates_to(&self, to: NodeId, category: Category) -> Option<Aggregates> {
-        self.station.aggregates_to(to, category)
+        self.air.station(self.station).aggregates_to(to, category)
+    }
+
+    /// In which modes its data frames to a neighbour went, slowest streams first; nothing where the modes of links are given.
+    pub fn rates_to(&self, to: NodeId) -> impl Iterator<Item = RateCount> + use<'a> {
+        self.air.rate_counts(self.station, to)
     }
 
     /// What happened to its packets for each neighbour, in order.
@@ -83,11 +89,7 @@ impl<T: Copy + Debug> Network<T> {
     pub fn interfaces(&self, node: NodeId) -> impl Iterator<Item = InterfaceCounts<'_>> {
         self.airs.of(node).map(|at| {
             let (air, station) = self.airs.at(at);
-            InterfaceCounts {
-                air: self.airs.id(at),
-                interface: self.nodes.interface(at),
-                station: air.station(station),
-            }
+            InterfaceCounts { id: self.airs.id(at), interface: self.nodes.interface(at), air, station }
         })
     }
 

@@ -83,8 +83,11 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn station_alarm(&mut self, at: InterfaceId, watch: &mut (impl Watch + ?Sized)) {
         let now = self.now();
         let (air, station) = self.airs.at_mut(at);
-        if air.aggregates() && air.wins(now, station) {
-            self.join(at, None);
+        if air.settles_frames() && air.wins(now, station) {
+            let more = air.choose_mode(now, station);
+            if more && air.aggregates() {
+                self.join(at, None);
+            }
         }
         let (air, station) = self.airs.at_mut(at);
         air.timer(now, station, &mut self.mac_actions);
@@ -148,6 +151,11 @@ impl<T: Copy + Debug> Network<T> {
                 Action::Release { from, start } => self.release(at, *from, *start),
                 Action::Sent(packet) => self.packet_sent(at, packet),
                 Action::GaveUp(packet) => self.packet_given_up(at, packet),
+                Action::Exchanged(exchange) => {
+                    let now = self.now();
+                    let (air, station) = self.airs.at_mut(at);
+                    air.exchange_ended(now, station, exchange);
+                }
             }
         }
         actions.clear();

@@ -79,7 +79,7 @@ impl NodeView for View<'_> {
     }
 
     fn mode_to(&self, neighbour: NodeId) -> &'static Mode {
-        self.air().rates().between(self.node(), neighbour)
+        self.air().mode_between(self.node(), neighbour)
     }
 
     fn hops_to(&self, node: NodeId) -> Option<u32> {

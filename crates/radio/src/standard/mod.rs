@@ -9,7 +9,7 @@ mod ht;
 pub mod mode;
 
 use crate::phy::BackoffRange;
-use meshpace_keys::{Key, Part, Values};
+use meshpace_keys::{Key, Part, Values, table};
 use meshpace_units::{Bytes, Rate, Span};
 
 pub use aggregation::{Aggregation, Portion, SUBFRAME_HEADER};
@@ -44,51 +44,10 @@ impl Refused {
 }
 
 /// The words that choose one, in the order of the table.
-pub const WORDS: &[&str] = &{
-    let mut words = [""; STANDARDS.len()];
-    let mut at = 0;
-    while at < words.len() {
-        words[at] = STANDARDS[at].about.word;
-        at += 1;
-    }
-    words
-};
+pub const WORDS: &[&str] = &table::words::<_, { STANDARDS.len() }>(STANDARDS);
 
 /// The keys that standards have of their own.
-pub const KEYS: &[&Key] = &{
-    let mut keys = [&NO_KEY; own_keys()];
-    let (mut filled, mut at) = (0, 0);
-    while at < STANDARDS.len() {
-        let groups = STANDARDS[at].about.keys;
-        let mut group = 0;
-        while group < groups.len() {
-            let mut key = 0;
-            while key < groups[group].len() {
-                keys[filled] = &groups[group][key];
-                (filled, key) = (filled + 1, key + 1);
-            }
-            group += 1;
-        }
-        at += 1;
-    }
-    keys
-};
-
-const NO_KEY: Key = Key::new("", meshpace_keys::Kind::Flag, "");
-
-const fn own_keys() -> usize {
-    let (mut count, mut at) = (0, 0);
-    while at < STANDARDS.len() {
-        let groups = STANDARDS[at].about.keys;
-        let mut group = 0;
-        while group < groups.len() {
-            count += groups[group].len();
-            group += 1;
-        }
-        at += 1;
-    }
-    count
-}
+pub const KEYS: &[&Key] = &table::keys::<_, { table::key_count(STANDARDS) }>(STANDARDS);
 
 /// A physical layer, and of the MAC what goes with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -144,6 +144,15 @@ impl Mode {
         self.number
     }
 
+    /// Spatial streams.
+    #[must_use]
+    pub const fn streams(&self) -> u8 {
+        match self.mcs {
+            Some(mcs) => mcs.streams(),
+            None => 1,
+        }
+    }
+
     /// Preamble and header.
     #[must_use]
     pub const fn preamble(&self, preamble: Preamble) -> Span {

@@ -1,10 +1,11 @@
 //! The sending side: from offered packets to their acknowledgement or their last attempt.
 
+use super::ahead::Ahead;
 use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::{Burst, Mpdu};
 use crate::category::{Category, Peer};
 use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
-use crate::phy::RTS_BYTES;
+use crate::phy::{RTS_BYTES, mpdus};
 use meshpace_units::{Bytes, Instant, Span};
 
 impl Station {
@@ -53,8 +54,12 @@ impl Station {
 
     #[inline(never)]
     fn room_beside(&self, config: &StationConfig) -> Option<(Peer, Bytes)> {
-        if self.several.as_ref().is_some_and(|several| several.lane.ahead.is_used()) {
+        let ahead = self.several.as_ref().map(|several| &several.lane.ahead);
+        if ahead.is_some_and(Ahead::is_used) {
             return self.room_ahead(config);
+        }
+        if ahead.is_some_and(Ahead::has_aside) {
+            return None;
         }
         let announced =
             matches!(self.transmitter, Transmitter::Rts | Transmitter::Data | Transmitter::Request)
@@ -288,6 +293,9 @@ impl Station {
         let phy = &config.phy;
         let protected = self.is_protected(config);
         let last = self.burst.first().and_then(|mpdu| mpdu.packet.peer());
+        if !rts {
+            self.exchange_ends(|_| 0, config, out);
+        }
         if phy.standard.aggregation.is_some() && !rts {
             self.burst.change(|mpdu| mpdu.losses = mpdu.losses.saturating_add(1));
             self.give_up_lost(protected, config, out);
@@ -379,6 +387,8 @@ impl Station {
         let MacPacket { mode, .. } = self.first().packet;
         let to = self.first().packet.peer();
         let arrived = |mpdu: &Mpdu| told.arrived.has(usize::from(mpdu.seq.wrapping_sub(told.start) & 0xfff));
+        let count = |packets: &[Mpdu]| mpdus(packets).filter(|mpdu| arrived(&mpdu[0])).count();
+        self.exchange_ends(count, config, out);
         self.burst.retain(|mpdu| {
             let arrived = arrived(mpdu);
             if arrived {

@@ -56,6 +56,25 @@ impl Ahead {
         self.open = true;
     }
 
+    /// What of the frame in hand does not fit into it waits behind it.
+    pub fn put_aside(&mut self, rest: Burst) {
+        self.waiting.push_front(rest);
+    }
+
+    /// What waits aside goes with the frame in hand again. Where frames are fixed before their turn it is a frame of its own.
+    pub fn bring_back(&mut self, burst: &mut Burst) {
+        if !self.is_used() {
+            let aside = self.waiting.drain(..);
+            aside.for_each(|rest| rest.as_slice().iter().for_each(|mpdu| burst.push(*mpdu)));
+        }
+    }
+
+    /// Something waits aside, so that the frame in hand is full.
+    #[inline]
+    pub fn has_aside(&self) -> bool {
+        !self.waiting.is_empty()
+    }
+
     /// The frame in hand may take packets: it has just been begun, or has lost some.
     pub fn reopen(&mut self) {
         self.open = true;

@@ -20,6 +20,7 @@ mod catch_up;
 mod ends;
 mod functions;
 mod pending;
+mod rates;
 mod request;
 mod respond;
 mod seen_before;
@@ -33,6 +34,7 @@ use crate::burst::{Burst, Mpdu};
 use crate::category::{Category, Peer};
 use crate::frame::{FrameKind, Header, MacPacket};
 use crate::phy::Phy;
+use crate::rate_control::Exchange;
 use crate::reception::{Arrival, Reception, ReceptionLimits};
 use crate::standard::Mode;
 use meshpace_random::Stream;
@@ -74,6 +76,8 @@ pub enum Action {
     Sent(MacPacket),
     /// The packet was given up after its last attempt. The same holds.
     GaveUp(MacPacket),
+    /// An exchange has ended; only if [asked for](StationConfig::told_of_exchanges). It comes before what becomes of the packets.
+    Exchanged(Exchange),
 }
 
 /// What the transmitter is occupied with: not idle from the start of a frame until its answer or the time-out.
@@ -108,6 +112,8 @@ pub struct StationConfig {
     pub limits: ReceptionLimits,
     /// Frame times and retry limits.
     pub phy: Phy,
+    /// A rate control is told of [exchanges](Action::Exchanged).
+    pub told_of_exchanges: bool,
 }
 
 impl StationConfig {
@@ -115,7 +121,7 @@ impl StationConfig {
     #[must_use]
     pub fn new(phy: Phy, limits: ReceptionLimits) -> Self {
         let intervals = Intervals { slot: phy.slot(), sifs: phy.sifs(), difs: phy.difs() };
-        Self { phy, limits, intervals }
+        Self { phy, limits, intervals, told_of_exchanges: false }
     }
 }
 

@@ -161,11 +161,14 @@ impl Station {
         }
         self.short_retries = 0;
         self.narrow(config);
-        let Some(Request { to, .. }) = self.requests().request.take() else {
+        let Some(Request { to, asks, .. }) = self.requests().request.take() else {
             panic!("{:?} has no request", self.id)
         };
         self.owe(Some(to));
         if self.burst.first().is_some_and(|mpdu| mpdu.packet.peer() == Some(to)) {
+            if asks {
+                self.exchange_ends(|_| 0, config, out);
+            }
             let burst = std::mem::take(&mut self.burst);
             out.extend(burst.as_slice().iter().map(|mpdu| Action::GaveUp(mpdu.packet)));
             self.needs_rts = false;

@@ -154,6 +154,7 @@ impl Station {
         // Who has sent several packets waits for another kind of acknowledgement.
         let Some(mpdu) = self.burst.only() else { return };
         let packet = mpdu.packet;
+        self.exchange_ends(|_| 1, config, out);
         self.burst = Burst::EMPTY;
         self.exchange_succeeded(now, config.phy.needs_rts(packet.size), config);
         out.push(Action::Sent(packet));

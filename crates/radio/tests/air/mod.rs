@@ -9,8 +9,8 @@ mod script;
 mod setup;
 
 use meshpace_radio::{
-    Bitmap, Frame, FrameKind, Hearer, MacPacket, Mode, Peer, Position, Priority, Reception, Signal, Station,
-    reception, station,
+    Bitmap, Exchange, Frame, FrameKind, Hearer, MacPacket, Mode, Peer, Position, Priority, Reception, Signal,
+    Station, reception, station,
 };
 use meshpace_random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -38,6 +38,7 @@ pub enum Action {
     Release { from: Peer, start: u16 },
     Sent(MacPacket),
     GaveUp(MacPacket),
+    Exchanged(Exchange),
 }
 
 /// What a station did.
@@ -103,6 +104,9 @@ pub struct Air {
     pub overheard: Vec<(Instant, u32, Frame)>,
     /// The MPDUs that the links lose of the data frames of several packets, frame after frame.
     pub erased: VecDeque<Bitmap>,
+    /// The modes in which unicast frames go, one after another, each with all its packets or with the first MPDU alone; the packets' own
+    /// once there is no more.
+    pub choices: VecDeque<(&'static Mode, bool)>,
     /// Who listens: see [`Air::listen`].
     listeners: Vec<bool>,
     /// Packets acknowledged (or broadcast) and given up, by node.
@@ -155,6 +159,7 @@ impl Air {
             eager: false,
             overheard: Vec::new(),
             erased: VecDeque::new(),
+            choices: VecDeque::new(),
             listeners: vec![false; n],
             sent: vec![0; n],
             given_up: vec![0; n],
@@ -298,16 +303,12 @@ impl Air {
                 if self.deadlines[node as usize] != Some(now) {
                     return;
                 }
-                if station.wins(now, &self.config) {
-                    self.join(node);
-                }
+                self.fill(now, node);
                 let station = self.stations[node as usize].as_mut().expect("just seen");
                 station.timer(now, &self.config, &mut actions);
             }
             Event::Poke(_) => {
-                if station.wins(now, &self.config) {
-                    self.join(node);
-                }
+                self.fill(now, node);
                 let station = self.stations[node as usize].as_mut().expect("just seen");
                 station.timer(now, &self.config, &mut actions);
             }
@@ -323,6 +324,23 @@ impl Air {
         self.feed(node);
     }
 
+    /// A station that wins the medium now has its frame filled, in the mode that is chosen for it.
+    fn fill(&mut self, now: Instant, node: u32) {
+        let station = self.stations[node as usize].as_mut().expect("a station");
+        if !station.wins(now, &self.config) {
+            return;
+        }
+        if station.upcoming().is_some()
+            && let Some((mode, alone)) = self.choices.pop_front()
+        {
+            station.send_in(mode, alone, &self.config);
+            if alone {
+                return;
+            }
+        }
+        self.join(node);
+    }
+
     fn named(&self, node: u32, action: &station::Action) -> Action {
         match *action {
             station::Action::Transmit(header) => Action::Transmit(self.station(node).frame(&header)),
@@ -332,6 +350,7 @@ impl Air {
             station::Action::Release { from, start } => Action::Release { from, start },
             station::Action::Sent(packet) => Action::Sent(packet),
             station::Action::GaveUp(packet) => Action::GaveUp(packet),
+            station::Action::Exchanged(exchange) => Action::Exchanged(exchange),
         }
     }
 
@@ -348,7 +367,7 @@ impl Air {
             }
             Action::Sent(_) => self.sent[node as usize] += 1,
             Action::GaveUp(_) => self.given_up[node as usize] += 1,
-            Action::Deliver { .. } | Action::Release { .. } => {}
+            Action::Deliver { .. } | Action::Release { .. } | Action::Exchanged(_) => {}
         }
     }
 

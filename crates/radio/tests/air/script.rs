@@ -19,6 +19,7 @@ pub enum What {
     Release,
     Sent,
     GaveUp,
+    Exchanged,
 }
 
 impl From<&Action> for What {
@@ -36,6 +37,7 @@ impl From<&Action> for What {
             Action::Release { .. } => Self::Release,
             Action::Sent(_) => Self::Sent,
             Action::GaveUp(_) => Self::GaveUp,
+            Action::Exchanged(_) => Self::Exchanged,
         }
     }
 }

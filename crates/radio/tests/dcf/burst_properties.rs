@@ -155,7 +155,7 @@ proptest! {
                     let priority = frame.packets()[0].packet.priority;
                     prop_assert!(frame.packets().iter().all(|mpdu| mpdu.packet.priority == priority), "{:?}", frame);
                 }
-                Action::Transmit(_) | Action::Release { .. } => {}
+                Action::Transmit(_) | Action::Release { .. } | Action::Exchanged(_) => {}
             }
         }
         prop_assert!(fates.iter().all(|n| *n == 1), "{:?}", fates);

@@ -11,6 +11,7 @@
 //! | [`capture`] | overlapping frames under `ns2-capture` and `ranges` (1.2 to 1.6) |
 //! | [`sinr`] | overlapping frames under `sinr` (schemes.md 17.1) |
 //! | [`watching`] | what a station tells those who look closely: overheard frames, busy time, what it sent |
+//! | [`rates`] | frames whose modes are chosen one by one |
 //! | [`properties`] | random traffic over random topologies |
 
 mod ahead;
@@ -24,6 +25,7 @@ mod exchange;
 mod limits;
 mod nav;
 mod properties;
+mod rates;
 mod retries;
 mod sinr;
 mod watching;

@@ -16,7 +16,7 @@ pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard
 pub use network::{
     Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Rectangle, Routing, WiredId, WiredNode,
 };
-pub use radio::{Fading, LinkRate, Radio, Reception, RtsThreshold};
+pub use radio::{Fading, LinkRate, Radio, RateControl, Reception, RtsThreshold};
 
 use crate::{Location, RawValue, ScenarioError};
 use meshpace_units::NodeId;

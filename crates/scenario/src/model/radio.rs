@@ -1,6 +1,7 @@
 //! The 802.11 parameters as written: values, not yet frame times or powers.
 
 use super::RadioLink;
+use meshpace_radio::rate_control;
 use meshpace_radio::{BackoffRange, Building, Links, Preamble, Propagation, Standard};
 use meshpace_settings::Values;
 use meshpace_units::{Bytes, NodeId, Rate, Span};
@@ -48,6 +49,25 @@ pub struct Radio {
     pub ack_timeout: Span,
     /// Exceptions from `rate`, those of `[[radio_link]]` included.
     pub link_rates: Vec<LinkRate>,
+    /// What chooses the mode of each data frame.
+    pub rate_control: RateControl,
+}
+
+/// A rate control as a file chooses it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RateControl {
+    /// Its word ([`meshpace_radio::rate_control::WORDS`]).
+    pub word: &'static str,
+    /// The values of its own keys.
+    pub own: Values,
+}
+
+impl RateControl {
+    /// False if the modes of links are given.
+    #[must_use]
+    pub fn chooses(&self) -> bool {
+        self.word != rate_control::WORDS[0]
+    }
 }
 
 /// Which unicast data frames are preceded by an RTS.

@@ -3,10 +3,11 @@
 use super::building::{read_building, read_fading, read_powers, read_propagation};
 use super::node_radio::{check_band, read_channel};
 use super::{Named, Settings};
-use crate::{Location, Preamble, Radio, Reception, RtsThreshold, ScenarioError, Standard};
+use crate::{Location, Preamble, Radio, RateControl, Reception, RtsThreshold, ScenarioError, Standard};
 use meshpace_radio::Mode;
+use meshpace_radio::rate_control::{self, RATE_CONTROLS, Surroundings};
 use meshpace_radio::standard::{Refused, STANDARDS, StandardPart};
-use meshpace_settings::{Setting, Values};
+use meshpace_settings::{Setting, Values, quoted};
 use meshpace_units::{Bytes, Rate};
 
 /// An exception from the common rate, its nodes still names.
@@ -106,6 +107,7 @@ pub(crate) fn read_radio(settings: &Settings<'_>) -> Result<RadioSpec, ScenarioE
         arp: settings.given("arp")?.map_or(by_default, |given| given.flag()),
         ack_timeout: settings.value("ack_timeout")?.span(),
         link_rates: Vec::new(),
+        rate_control: read_rate_control(settings, &standard, &reception)?,
     };
     let fading = radio.fading.is_some();
     Ok(RadioSpec {
@@ -165,10 +167,41 @@ pub(super) fn standard_of(
     Ok((standard, own))
 }
 
+/// Which rate control, which has to suit the rest.
+fn read_rate_control(
+    settings: &Settings<'_>,
+    standard: &Standard,
+    reception: &Reception,
+) -> Result<RateControl, ScenarioError> {
+    let rows: Vec<_> = RATE_CONTROLS.iter().map(|part| (part.about.word, *part)).collect();
+    let part = settings.choice(rate_control::KEY, &rows)?;
+    let surroundings = Surroundings { standard, curve: *reception == Reception::SinrCurve };
+    let refused = |Refused { key, allowed }| settings.at(key).error(settings.found(key), allowed);
+    (part.build.suits)(&surroundings).map_err(refused)?;
+    let own = part.about.keys().map(|key| Ok((key.name, settings.value(key.name)?)));
+    let own = Values::new(own.collect::<Result<Vec<_>, ScenarioError>>()?);
+    let control = RateControl { word: part.about.word, own };
+    if settings.gives("link_rates") {
+        given_rates(&control, &settings.at("link_rates"))?;
+    }
+    Ok(control)
+}
+
+/// Refuses rates of links where they are chosen.
+fn given_rates(control: &RateControl, at: &Location) -> Result<(), ScenarioError> {
+    if !control.chooses() {
+        return Ok(());
+    }
+    let fixed = rate_control::WORDS[0];
+    let found = format!("the rate of a link beside {} = {}", rate_control::KEY, quoted(control.word));
+    Err(at.error(found, format!("only with {} = {}", rate_control::KEY, quoted(fixed))))
+}
+
 pub(crate) fn read_radio_links(
     root: &Settings<'_>,
-    standard: &Standard,
+    radio: &Radio,
 ) -> Result<Vec<RadioLinkSpec>, ScenarioError> {
+    let standard = &radio.standard;
     let read = |entry: &Settings<'_>| {
         let loss = entry.value("loss")?.real();
         let loss_length = entry.given("loss_length")?.map(|length| length.bytes());
@@ -182,6 +215,9 @@ pub(crate) fn read_radio_links(
         if loss_length.is_some() && burst.is_some() {
             let allowed = "without burst: who sends in a bad period loses the frame, however short";
             return Err(entry.at("loss_length").error("loss by length in bursts", allowed));
+        }
+        if entry.gives("rate") {
+            given_rates(&radio.rate_control, &entry.at("rate"))?;
         }
         Ok(RadioLinkSpec {
             from: entry.named("from")?,

@@ -1,4 +1,4 @@
-//! Powers, error curves and what a building does.
+//! Powers, error curves, what a building does, and rate control, which goes by them.
 
 use super::check;
 
@@ -108,4 +108,50 @@ fn buildings() {
             "node = [{ id = \"n0\" }, { id = \"n2\" }]\nFLOW\nradio = { gain_spread_db = 2 }\nradio_link = [{ from = \"n0\", to = \"n2\" }]\n",
         ),
     ]);
+}
+
+#[test]
+fn rate_control() {
+    let curve = "reception = \"sinr\", error_model = \"curve\", ";
+    let chosen = "the rate of a link beside rate_control = \"ideal\"";
+    for (keys, key, found, allowed) in [
+        (
+            "rate_control = \"minstrel\"".to_owned(),
+            "radio.rate_control",
+            "\"minstrel\"",
+            "fixed, ideal, minstrel-ht",
+        ),
+        ("rate_control = \"ideal\"".to_owned(), "radio.rate_control", "\"ideal\"", "error_model = \"curve\""),
+        (
+            format!("{curve}rate_control = \"minstrel-ht\""),
+            "radio.rate_control",
+            "\"minstrel-ht\"",
+            "fixed or ideal: the kernel's minstrel_ht has no groups for 802.11b",
+        ),
+        (
+            "ideal_error = 0.2".to_owned(),
+            "radio.ideal_error",
+            "the key with",
+            "only with rate_control = ideal",
+        ),
+        (
+            format!("{curve}rate_control = \"ideal\", ideal_error = 1"),
+            "radio.ideal_error",
+            "1",
+            "a number from",
+        ),
+        (
+            format!("{curve}rate_control = \"ideal\", link_rates = [{{ from = \"n0\", rate = 1e6 }}]"),
+            "radio.link_rates",
+            chosen,
+            "only with rate_control = \"fixed\"",
+        ),
+    ] {
+        check(&[(3, key, found, allowed, &format!("FLOW\nCHAIN\nradio = {{ {keys} }}\n"))]);
+    }
+    let nodes = "node = [{ id = \"n0\", x = 0, y = 0 }, { id = \"n2\", x = 9, y = 0 }]";
+    let link = format!(
+        "FLOW\n{nodes}\nradio = {{ {curve}rate_control = \"ideal\" }}\nradio_link = [{{ from = \"n0\", to = \"n2\", rate = 1e6 }}]\n"
+    );
+    check(&[(4, "radio_link[0].rate", chosen, "only with rate_control = \"fixed\"", &link)]);
 }

@@ -334,7 +334,7 @@ fn overrides_are_named_instead_of_a_line() {
         (
             "radio.raet=1",
             "x.toml: --set radio.raet: found the unknown key \"raet\" (did you",
-            "guard_interval, aggregate, aggregates_ahead, amsdu",
+            "guard_interval, aggregate, aggregates_ahead, amsdu, ideal_error",
         ),
         (
             "flow.0.app=cbrr",
