@@ -124,7 +124,8 @@ test-vm: target/release/meshpaced
 	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw nft bpftool tcpdump; do command -v $$c || exit 1; done ) >/dev/null; then \
 	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $(DEBIAN_VM) >/dev/null; \
 	fi
-	tests/vm/run.sh target/release/meshpaced target/vm
+	cargo build --quiet --release -p meshpace-radio --example minstrel
+	tests/vm/run.sh target/release/meshpaced target/release/examples/minstrel target/vm
 
 ## The engine against measurements of ns-2.35; rewrites docs/validation.md.
 validate: $(VENV)/.engine

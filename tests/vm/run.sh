@@ -1,6 +1,6 @@
 #!/bin/bash
 # What this machine's kernel may lack (sch_fq, netem, 802.11), tried in Debian's kernel under QEMU without KVM.
-# Usage: run.sh MESHPACED [WORK-DIRECTORY]   (from `make test-vm`; nothing outside WORK-DIRECTORY changes)
+# Usage: run.sh MESHPACED MINSTREL [WORK-DIRECTORY]   (from `make test-vm`; nothing outside WORK-DIRECTORY changes)
 # VM_CASES=1,3 runs these cases alone.
 #
 # The guest's clock counts its instructions, 4 ns each, and leaps over idle time (-icount): whatever else this machine does,
@@ -9,7 +9,8 @@
 set -euo pipefail
 
 binary=$(realpath "$1")
-work=$(realpath -m "${2:-target/vm}")
+minstrel=$(realpath "$2")
+work=$(realpath -m "${3:-target/vm}")
 here=$(cd "$(dirname "$0")" && pwd)
 processor_seconds=${VM_SECONDS:-1200}
 
@@ -18,7 +19,7 @@ need() {
         command -v "$tool" >/dev/null || { echo "test-vm: $tool is missing (packages: see the Makefile)" >&2; exit 1; }
     done
 }
-need qemu-system-x86_64 busybox cpio gzip kmod ip tc nft bpftool iw tcpdump apt-get dpkg-deb ldd
+need cc qemu-system-x86_64 busybox cpio gzip kmod ip tc nft bpftool iw tcpdump apt-get dpkg-deb ldd
 
 mkdir -p "$work"
 cd "$work"
@@ -57,6 +58,9 @@ put() {
 cp "$(command -v busybox)" root/bin/busybox
 for tool in bash ip tc nft bpftool iw tcpdump; do put "$tool"; done
 put "$binary" meshpaced
+put "$minstrel" minstrel
+cc -O2 -Wall -Wextra -Werror -o medium "$here/medium.c"
+put ./medium
 cp tools/usr/sbin/babeld root/bin/
 libraries=(tools/usr/lib/*-linux-*)
 mkdir -p "root/lib/$(basename "${libraries[0]}")"
