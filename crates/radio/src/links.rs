@@ -176,29 +176,30 @@ impl Links {
         }
     }
 
-    /// The receivers of every node where a list of directed links says who hears whom, in order of node.
+    /// The receivers of every node where lists of directed links say who hears whom, in order of node.
     ///
-    /// What is listed is decoded, and therefore sensed, all links equally strong and [`GRAPH_DELAY`] long; what is not
-    /// listed does not exist: it is neither sensed nor does it interfere. (Two that send to a third and have no link to
-    /// each other are hidden from each other.)
+    /// What is listed is decoded, and therefore sensed, all links equally strong and [`GRAPH_DELAY`] long. What is listed as `sensed` alone is
+    /// as weak as can just be sensed. What is not listed does not exist: it is neither sensed nor does it interfere. (Two that send to a third
+    /// and have no link to each other are hidden from each other.)
     ///
     /// # Panics
     /// If a link names a node beyond `nodes`.
     #[must_use]
-    pub fn graph(&self, nodes: usize, links: &[(NodeId, NodeId)]) -> Hearers {
-        let power = self.thresholds().receive;
+    pub fn graph(&self, nodes: usize, links: &[(NodeId, NodeId)], sensed: &[(NodeId, NodeId)]) -> Hearers {
+        let thresholds = self.thresholds();
         let mut table = vec![Vec::new(); nodes];
-        for (from, to) in links {
+        let decoded = links.iter().map(|link| (link, true));
+        for ((from, to), decodable) in decoded.chain(sensed.iter().map(|link| (link, false))) {
             table[from.index()].push(Hearer {
                 node: *to,
-                power,
+                power: if decodable { thresholds.receive } else { thresholds.sense },
                 delay: GRAPH_DELAY,
-                decodable: true,
+                decodable,
                 lossy: false,
             });
         }
         for hearers in &mut table {
-            hearers.sort_unstable_by_key(|hearer: &Hearer| hearer.node);
+            hearers.sort_by_key(|hearer: &Hearer| hearer.node);
             hearers.dedup_by_key(|hearer| hearer.node);
         }
         Hearers::new(table.iter().map(Vec::as_slice))
@@ -366,9 +367,19 @@ mod tests {
     }
 
     #[test]
+    fn a_graph_has_links_that_are_only_sensed() {
+        let link = |from, to| (NodeId(from), NodeId(to));
+        let table = links().graph(3, &[link(0, 1)], &[link(0, 2), link(2, 0)]);
+        let heard = |node| table.of(NodeId(node)).map(|h| (h.node.0, h.decodable)).collect::<Vec<_>>();
+        assert_eq!((heard(0), heard(1), heard(2)), (vec![(1, true), (2, false)], vec![], vec![(0, false)]));
+        let power = |from, to| table.get(NodeId(from), NodeId(to)).expect("a link").power;
+        assert_eq!((power(0, 2), power(0, 1)), (links().thresholds().sense, links().thresholds().receive));
+    }
+
+    #[test]
     fn a_graph_has_the_links_that_are_listed() {
         let link = |from, to| (NodeId(from), NodeId(to));
-        let table = links().graph(4, &[link(2, 1), link(0, 1), link(2, 0), link(0, 1), link(1, 3)]);
+        let table = links().graph(4, &[link(2, 1), link(0, 1), link(2, 0), link(0, 1), link(1, 3)], &[]);
         let nodes = || (0..4).map(NodeId);
         let heard: Vec<Vec<u32>> = nodes().map(|n| table.of(n).map(|h| h.node.0).collect()).collect();
         assert_eq!(heard, [vec![1], vec![3], vec![0, 1], vec![]]);

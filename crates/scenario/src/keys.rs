@@ -371,6 +371,12 @@ static RADIO_LINK: Section = Section {
             real(&RATIO, 1.0, 1e6),
             "Mean number of full data frames that a period of loss lasts; by default frames are lost independently.",
         ),
+        Key::new(
+            "decoded",
+            Kind::Flag,
+            "False: the receiver senses what the transmitter sends and cannot decode it, as nodes do that are too far apart; only where no node has a place.",
+        )
+        .default("true"),
     ],
 };
 

@@ -41,10 +41,21 @@ fn a_link_is_sensed_and_decoded_and_nothing_else_is() {
     let hidden = lost(&[nodes(&["a", "b", "c"]), link("a", "b", ""), link("c", "b", "")].concat());
     let sensing =
         lost(&[nodes(&["a", "b", "c"]), link("a", "b", ""), link("c", "b", ""), link("a", "c", "")].concat());
-    assert!(
-        hidden > 10 * sensing && hidden > 1000,
-        "{hidden} collisions hidden, {sensing} in each other's hearing"
+    let only_sensing = lost(
+        &[nodes(&["a", "b", "c"]), link("a", "b", ""), link("c", "b", ""), link("a", "c", "decoded = false")]
+            .concat(),
     );
+    assert!(
+        hidden > 10 * sensing && hidden > 10 * only_sensing && hidden > 1000,
+        "{hidden} collisions hidden, {sensing} in each other's hearing, {only_sensing} in that of energy"
+    );
+    // What is only sensed leads nowhere.
+    let way = |keys: &str| {
+        let mesh =
+            [nodes(&["a", "b", "c"]), link("a", "b", ""), link("c", "b", ""), link("a", "c", keys)].concat();
+        run(&format!("{head}{mesh}{}", cbr("a", "c", 1e4, 500))).flows[0].hops
+    };
+    assert_eq!((way(""), way("decoded = false")), (Some(1), Some(2)));
 }
 
 #[test]

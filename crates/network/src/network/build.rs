@@ -151,7 +151,7 @@ fn channel(scenario: &Scenario, plan: &Plan<'_>, positions: Option<&[Position]>,
     let links = radio.links(scenario.seed, &scenario.radio_links);
     let hearers = match positions {
         Some(positions) => links.table(positions),
-        None => links.graph(scenario.mesh.len(), &links.listed),
+        None => links.graph(scenario.mesh.len(), &links.listed, &scenario.sensed_links),
     };
     let config = station_config(radio, &links);
     let rates = RateTable::new(radio).with_radios(&plan.radios);

@@ -28,6 +28,8 @@ pub(crate) struct RadioLinkSpec {
     pub rate: Option<Rate>,
     pub symmetric: bool,
     pub burst: Option<f64>,
+    /// `None`: it is decoded; else where the file says that it is only sensed.
+    pub sensed: Option<Location>,
 }
 
 /// The `[radio]` table.
@@ -219,7 +221,14 @@ pub(crate) fn read_radio_links(
         if entry.gives("rate") {
             given_rates(&radio.rate_control, &entry.at("rate"))?;
         }
+        let sensed = (!entry.value("decoded")?.flag()).then(|| entry.at("decoded"));
+        if let Some(key) = ["loss", "rate"].into_iter().find(|key| sensed.is_some() && entry.gives(key)) {
+            return Err(entry
+                .at(key)
+                .error("the key of a link that is not decoded", "only with decoded = true"));
+        }
         Ok(RadioLinkSpec {
+            sensed,
             from: entry.named("from")?,
             to: entry.named("to")?,
             loss,

@@ -74,6 +74,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         wired: network.wired,
         links: network.links,
         radio_links: network.radio_links,
+        sensed_links: network.sensed_links,
     };
     extra::apply(&file.extras, scenario)
 }

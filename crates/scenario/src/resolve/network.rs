@@ -24,6 +24,7 @@ pub(crate) struct Network {
     pub wired: Vec<WiredNode>,
     pub links: Vec<Link>,
     pub radio_links: Vec<RadioLink>,
+    pub sensed_links: Vec<(NodeId, NodeId)>,
     /// The channels, if nodes have radios of their own.
     pub channels: Vec<Channel>,
     /// Area that the generator filled.
@@ -63,7 +64,8 @@ impl Network {
         network.add_links(file)?;
         network.settle_roles(file)?;
         network.channels = channels::resolve(file, &network)?;
-        network.radio_links = radio_links::resolve(file, &network)?;
+        let listed = radio_links::resolve(file, &network)?;
+        (network.radio_links, network.sensed_links) = (listed.decoded, listed.sensed);
         Ok(network)
     }
 

@@ -4,15 +4,25 @@ use super::network::Network;
 use crate::file::ScenarioFile;
 use crate::{Channel, LinkRate, RadioLink, ScenarioError};
 use meshpace_settings::quoted;
+use meshpace_units::NodeId;
 use std::collections::BTreeSet;
 
 const TO_ITSELF: &str = "a link from a node to itself";
 const TWO_NODES: &str = "two different nodes";
 
-/// Every `[[radio_link]]`, one entry a direction, in order of sender and receiver.
-pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<RadioLink>, ScenarioError> {
+/// The radio links of a file, by direction.
+pub(crate) struct Listed {
+    /// Those that are decoded, in order of sender and receiver.
+    pub decoded: Vec<RadioLink>,
+    /// Those that are only sensed, in the same order.
+    pub sensed: Vec<(NodeId, NodeId)>,
+}
+
+/// Every `[[radio_link]]`, one entry a direction.
+pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Listed, ScenarioError> {
     let mut seen = BTreeSet::new();
-    let mut links = Vec::new();
+    let (mut links, mut sensed) = (Vec::new(), Vec::new());
+    let placed = network.mesh.iter().any(|node| node.position.is_some());
     for spec in &file.radio_links {
         let (from, to) = (network.mesh_node(&spec.from)?, network.mesh_node(&spec.to)?);
         if from == to {
@@ -24,13 +34,21 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<Radi
                 format!("a radio link between {} and {}", quoted(&spec.from.name), quoted(&spec.to.name));
             return Err(spec.to.at.error(found, "nodes with radios on one channel"));
         }
+        if let Some(at) = spec.sensed.as_ref().filter(|_| placed) {
+            let found = "a link that is only sensed beside nodes with places";
+            return Err(at.error(found, "only where no node has a place, since places say who senses whom"));
+        }
         let back = spec.symmetric.then_some((to, from));
         for (from, to) in [Some((from, to)), back].into_iter().flatten() {
             if !seen.insert((from, to)) {
-                let id = |node: meshpace_units::NodeId| quoted(&network.mesh[node.index()].id);
+                let id = |node: NodeId| quoted(&network.mesh[node.index()].id);
                 let found = format!("a second radio link from {} to {}", id(from), id(to));
                 let allowed = "one a direction; symmetric = true, the default, makes both";
                 return Err(spec.to.at.error(found, allowed));
+            }
+            if spec.sensed.is_some() {
+                sensed.push((from, to));
+                continue;
             }
             links.push(RadioLink {
                 from,
@@ -42,7 +60,8 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<Radi
         }
     }
     links.sort_by_key(|link| (link.from, link.to));
-    Ok(links)
+    sensed.sort_unstable();
+    Ok(Listed { decoded: links, sensed })
 }
 
 /// The exceptions from the common rate: those of `radio.link_rates`, then those of radio links.

@@ -52,10 +52,31 @@ fn radio_links() {
             "without burst",
         ),
         ("loss = 0.1, burst = 0.5", "radio_link[0].burst", "0.5", "a number from 1"),
+        (
+            "decoded = false, loss = 0.1",
+            "radio_link[0].loss",
+            "the key of a link that is not decoded",
+            "only with decoded = true",
+        ),
+        (
+            "decoded = false, rate = \"2Mbps\"",
+            "radio_link[0].rate",
+            "the key of a link that is not decoded",
+            "only with decoded = true",
+        ),
         ("rate = \"7Mbps\"", "radio_link[0].rate", "\"7Mbps\"", "5.5Mbps, 11Mbps for 802.11b"),
     ] {
         check(&[(3, key, found, allowed, &link(keys))]);
     }
+    let placed = "node = [{ id = \"n0\", x = 0, y = 0 }, { id = \"n2\", x = 1, y = 0 }]\nFLOW\n\
+                  radio_link = [{ from = \"n0\", to = \"n2\", decoded = false }]\n";
+    check(&[(
+        3,
+        "radio_link[0].decoded",
+        "only sensed beside nodes with places",
+        "no node has a place",
+        placed,
+    )]);
     let itself = format!("{TWO}radio_link = [{{ from = \"n0\", to = \"n0\" }}]\n");
     let twice = format!(
         "{TWO}radio_link = [{{ from = \"n0\", to = \"n2\" }}, {{ from = \"n2\", to = \"n0\", symmetric = false }}]\n"
