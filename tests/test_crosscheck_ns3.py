@@ -128,6 +128,39 @@ def test_channels_and_modes_of_802_11n(settings: tuple[str, ...], phy: str, mode
 
 
 @pytest.mark.parametrize(
+    ("settings", "phy", "modes", "antennas"),
+    [
+        (("radio.standard=802.11ac", "radio.mcs=4"), "80211ac 5GHZ 36 20",
+         "VhtMcs4 OfdmRate24Mbps OfdmRate24Mbps", "1 800"),
+        (("radio.standard=802.11ac", "radio.mcs=9", "radio.streams=2", "radio.width=80MHz",
+          "radio.guard_interval=400ns"),
+         "80211ac 5GHZ 42 80", "VhtMcs9 OfdmRate24Mbps OfdmRate24Mbps", "2 400"),
+        (("radio.standard=802.11ax", "radio.mcs=1", "radio.width=160MHz", "radio.guard_interval=3200ns"),
+         "80211ax 5GHZ 50 160", "HeMcs1 OfdmRate12Mbps OfdmRate12Mbps", "1 3200"),
+        (("radio.standard=802.11ax", "radio.mcs=11", "radio.frequency=2412MHz"), "80211ax 2_4GHZ 1 20",
+         "HeMcs11 ErpOfdmRate24Mbps ErpOfdmRate24Mbps", "1 800"),
+    ],
+)  # fmt: skip
+def test_channels_and_modes_of_later_standards(settings: tuple[str, ...], phy: str, modes: str, antennas: str) -> None:
+    found = n_chain(*settings)
+    assert (found["phy"], found["modes"], found["antennas"]) == ([phy], [modes], [antennas])
+
+
+@pytest.mark.parametrize(
+    ("settings", "mcs"),
+    [
+        (("radio.standard=802.11ac",), "VhtMcs8 1"),
+        (("radio.standard=802.11ac", "radio.rate=2340Mbps", "radio.width=160MHz"), "VhtMcs7 4"),  # 9 with 3 is missing
+        (("radio.standard=802.11ax", "radio.streams=3"), "HeMcs11 3"),
+    ],
+)
+def test_the_mcs_of_later_standards_is_that_of_streams_and_rate(settings: tuple[str, ...], mcs: str) -> None:
+    ends = ("topology.hops=2", "flow.0.to=n2", 'flow.0.path=["n0", "n1", "n2"]')
+    found = lines(N_CHAIN.replace("\nmcs = 4\n", "\n"), *ends, *settings)
+    assert f"{found['modes'][0].split()[0]} {found['antennas'][0].split()[0]}" == mcs
+
+
+@pytest.mark.parametrize(
     ("settings", "phy", "modes", "access"),
     [
         (("radio.rate=5.5Mbps",), "80211b 2_4GHZ 1 22", "DsssRate5_5Mbps DsssRate1Mbps DsssRate1Mbps", "31 1023 2 20"),
@@ -197,6 +230,7 @@ def test_a_way_that_is_given_is_taken_and_two_ways_to_one_end_are_refused() -> N
         (("radio.mac_overhead=34",), "radio.mac_overhead"),
         (("radio.backoff_range=ns2",), "radio.backoff_range"),
         (("radio.arp=true",), "radio.arp"),
+        (("radio.standard=802.11ax", "radio.mac_overhead=38", "radio.guard_interval=1600ns"), "radio.guard_interval"),
         (("radio.preamble=short", "radio.basic_rate=2Mbps"), "radio.preamble"),
         (("radio.retry_short=0",), "radio.retry_short"),
         (("radio.retry_long=0",), "radio.retry_long"),

@@ -1,4 +1,4 @@
-/* A chain of 802.11n ad hoc nodes (5 GHz, 20 MHz, one stream, constant MCS) with TCP or CBR over it; ns-3.37 as Debian has it,
+/* A chain of 802.11n, 802.11ac or 802.11ax ad hoc nodes (5 GHz, constant MCS) with TCP or CBR over it; ns-3.37 as Debian has it,
  * with NIST's error rates and resolved addresses. Delays are those of the whole run.
  *
  *   g++ -std=c++17 -O2 bench/ns3/chain.cc -o chain $(printf -- ' -lns3-%s' wifi applications internet flow-monitor \
@@ -99,14 +99,17 @@ void Rtt(Time, Time now) { if (Simulator::Now().GetSeconds() >= g_warm) g_rtt.pu
 }  // namespace
 
 int main(int argc, char** argv) {
-    uint32_t h = 4, mcs = 4, ampdu = 65535, amsdu = 0, d = 2, run = 1, window = 2000, queueLen = 0;
+    uint32_t h = 4, mcs = 4, ampdu = 65535, amsdu = 0, d = 2, run = 1, window = 2000, queueLen = 0, width = 20, streams = 1, guard = 800;
     bool rts = false, two = false, pace = false, capture = false;
     double rate = 0, seconds = 65, rss = -70, exponent = 3, cs = -82, delackMs = 100, minRtoMs = 1000, jitter = 0;
     uint32_t burst = 0;
     std::string cc = "cubic", queue = "default", tag = "", standard = "n";
     CommandLine cmd;
     cmd.AddValue("h", "hops", h);
-    cmd.AddValue("mcs", "HT MCS", mcs);
+    cmd.AddValue("mcs", "MCS, of 802.11n its streams among it", mcs);
+    cmd.AddValue("width", "MHz", width);
+    cmd.AddValue("streams", "spatial streams of ac and ax", streams);
+    cmd.AddValue("gi", "guard interval, ns", guard);
     cmd.AddValue("ampdu", "largest A-MPDU in bytes, 0 none", ampdu);
     cmd.AddValue("amsdu", "largest A-MSDU in bytes, 0 none", amsdu);
     cmd.AddValue("d", "segments an ACK", d);
@@ -129,7 +132,7 @@ int main(int argc, char** argv) {
     cmd.AddValue("rss", "neighbour's power, dBm", rss);
     cmd.AddValue("exp", "path loss exponent", exponent);
     cmd.AddValue("cs", "preamble detection threshold, dBm", cs);
-    cmd.AddValue("std", "n, or b (11 Mb/s, control 1 Mb/s long preamble) for comparison", standard);
+    cmd.AddValue("std", "n, ac, ax, or b (11 Mb/s, control 1 Mb/s long preamble) for comparison", standard);
     cmd.AddValue("tag", "free text, echoed", tag);
     cmd.Parse(argc, argv);
     g_window = window;
@@ -175,7 +178,11 @@ int main(int argc, char** argv) {
     phy.SetChannel(channel.Create());
     const bool b = standard == "b";
     if (b) g_band = WIFI_PHY_BAND_2_4GHZ;
-    phy.Set("ChannelSettings", StringValue(b ? "{1, 22, BAND_2_4GHZ, 0}" : "{36, 20, BAND_5GHZ, 0}"));
+    const std::map<uint32_t, std::string> channels{{20, "36"}, {40, "38"}, {80, "42"}, {160, "50"}};
+    phy.Set("ChannelSettings", StringValue(b ? "{1, 22, BAND_2_4GHZ, 0}" : "{" + channels.at(width) + ", " + std::to_string(width) + ", BAND_5GHZ, 0}"));
+    phy.Set("Antennas", UintegerValue(streams));
+    phy.Set("MaxSupportedTxSpatialStreams", UintegerValue(streams));
+    phy.Set("MaxSupportedRxSpatialStreams", UintegerValue(streams));
     // Preambles below `cs` are not detected; their power alone must not keep the medium busy either.
     phy.Set("CcaSensitivity", DoubleValue(cs));
     phy.SetPreambleDetectionModel("ns3::ThresholdPreambleDetectionModel", "MinimumRssi", DoubleValue(cs));
@@ -183,10 +190,20 @@ int main(int argc, char** argv) {
     WifiMacHelper mac;
     mac.SetType("ns3::AdhocWifiMac", "BE_MaxAmpduSize", UintegerValue(ampdu), "BE_MaxAmsduSize", UintegerValue(amsdu));
     WifiHelper wifi;
-    wifi.SetStandard(b ? WIFI_STANDARD_80211b : WIFI_STANDARD_80211n);
-    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(b ? "DsssRate11Mbps" : "HtMcs" + std::to_string(mcs)),
+    const std::map<std::string, std::pair<WifiStandard, std::string>> standards{{"b", {WIFI_STANDARD_80211b, ""}},
+        {"n", {WIFI_STANDARD_80211n, "HtMcs"}}, {"ac", {WIFI_STANDARD_80211ac, "VhtMcs"}}, {"ax", {WIFI_STANDARD_80211ax, "HeMcs"}}};
+    wifi.SetStandard(standards.at(standard).first);
+    wifi.SetRemoteStationManager("ns3::ConstantRateWifiManager", "DataMode", StringValue(b ? "DsssRate11Mbps" : standards.at(standard).second + std::to_string(mcs)),
                                  "ControlMode", StringValue(b ? "DsssRate1Mbps" : "OfdmRate24Mbps"), "RtsCtsThreshold", UintegerValue(rts ? 0 : 4692480));
     NetDeviceContainer radios = wifi.Install(phy, mac, nodes);
+    for (uint32_t k = 0; k <= h; ++k) {
+        auto device = DynamicCast<WifiNetDevice>(radios.Get(k));
+        if (device->GetHtConfiguration()) device->GetHtConfiguration()->SetShortGuardIntervalSupported(guard == 400);
+        if (auto he = device->GetHeConfiguration()) {
+            he->SetGuardInterval(NanoSeconds(guard));
+            he->SetMpduBufferSize(256);
+        }
+    }
     wifi.AssignStreams(radios, 1000);
 
     InternetStackHelper stack;
@@ -310,7 +327,7 @@ int main(int argc, char** argv) {
     rttMean = g_rtt.empty() ? 0 : rttMean / g_rtt.size();
     const double rtt95 = g_rtt.empty() ? 0 : g_rtt[size_t(0.95 * (g_rtt.size() - 1))];
     const double delivered = total * 1e6 * span / 8 / 1448;
-    std::cout << "{\"std\":\"" << standard << "\",\"h\":" << h << ",\"mcs\":" << mcs << ",\"ampdu\":" << ampdu << ",\"cc\":\"" << cc << "\",\"d\":" << d << ",\"run\":" << run
+    std::cout << "{\"std\":\"" << standard << "\",\"h\":" << h << ",\"mcs\":" << mcs << ",\"width\":" << width << ",\"streams\":" << streams << ",\"gi\":" << guard << ",\"ampdu\":" << ampdu << ",\"cc\":\"" << cc << "\",\"d\":" << d << ",\"run\":" << run
               << ",\"window\":" << window << ",\"rate\":" << rate << ",\"queue\":\"" << queue << "\",\"qlen\":" << macQueue << ",\"rts\":" << rts
               << ",\"two\":" << two << ",\"pace\":" << pace << ",\"capture\":" << capture << ",\"rss\":" << rss << ",\"exp\":" << exponent << ",\"cs\":" << cs
               << ",\"time\":" << seconds << ",\"delack\":" << delackMs << ",\"minrto\":" << minRtoMs << ",\"burst\":" << burst << ",\"jitter\":" << jitter << ",\"tag\":\"" << tag << "\""

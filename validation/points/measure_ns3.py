@@ -25,14 +25,14 @@ _MODULES = (
     "antenna", "network", "stats", "core",
 )  # fmt: skip
 _ALWAYS = ("queue=fifo", "qlen=500", "time=20", "warm=5")
-"""n-chain.toml and n-opposite.toml have the same."""
+"""n-chain.toml and n-opposite.toml have the same; a point may say otherwise in both."""
 _DATAGRAM, _SEGMENT = 1472, 1448
 """Payload of a datagram, and what chain.cc counts of it."""
 
 
 def _goodput_kbps(binary: Path, point: ChainPoint, seed: int) -> float:
     flows = ("two=1",) if point.opposite else ()
-    options = [f"--{option}" for option in (f"h={point.hops}", *point.options, *flows, *_ALWAYS, f"run={seed}")]
+    options = [f"--{option}" for option in (f"h={point.hops}", *_ALWAYS, *point.options, *flows, f"run={seed}")]
     done = subprocess.run([str(binary), *options], capture_output=True, text=True, check=True)
     share = _DATAGRAM / _SEGMENT if "cc=udp" in point.options else 1.0
     return float(json.loads(done.stdout)["goodput"]) * 1e3 * share

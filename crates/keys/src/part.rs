@@ -1,6 +1,6 @@
 //! Parts of schemes, as they describe themselves.
 
-use crate::key::Key;
+use crate::key::{Key, Preset};
 use crate::value::{Setting, Word};
 use alloc::vec::Vec;
 use meshpace_units::{Bytes, Rate, Span};
@@ -17,6 +17,8 @@ pub struct Choice {
     pub source: &'static str,
     /// Its parameters, in groups: a group that several parts have is one table of one file, and one parameter of a scheme.
     pub keys: &'static [&'static [Key]],
+    /// Its own defaults of keys that it has in common with other parts.
+    pub presets: &'static [(&'static str, Preset)],
     /// What must be chosen elsewhere for it to work.
     pub needs: &'static [Need],
     /// What stands beside it at other places unless somebody chose there.
@@ -60,7 +62,16 @@ impl<B> Part<B> {
     #[must_use]
     pub const fn new(word: &'static str, doc: &'static str, source: &'static str, build: B) -> Self {
         Self {
-            about: Choice { word, doc, source, keys: &[], needs: &[], brings: &[], reconstructed: None },
+            about: Choice {
+                word,
+                doc,
+                source,
+                keys: &[],
+                presets: &[],
+                needs: &[],
+                brings: &[],
+                reconstructed: None,
+            },
             build,
         }
     }
@@ -69,6 +80,13 @@ impl<B> Part<B> {
     #[must_use]
     pub const fn keys(mut self, keys: &'static [&'static [Key]]) -> Self {
         self.about.keys = keys;
+        self
+    }
+
+    /// The same with its own defaults of keys that other parts have, too.
+    #[must_use]
+    pub const fn presets(mut self, presets: &'static [(&'static str, Preset)]) -> Self {
+        self.about.presets = presets;
         self
     }
 
@@ -123,6 +141,20 @@ impl Choice {
     /// Its parameters.
     pub fn keys(&self) -> impl Iterator<Item = &'static Key> + use<> {
         self.keys.iter().flat_map(|group| group.iter())
+    }
+
+    /// The default that a key has with this part: the part's own, or else the key's.
+    #[must_use]
+    pub fn preset(&self, key: &Key) -> Option<Preset> {
+        let own = self.presets.iter().find(|(name, _)| *name == key.name);
+        own.map_or(key.default, |(_, preset)| Some(*preset))
+    }
+
+    /// The settings of its keys that have a default as a constant.
+    #[must_use]
+    pub fn defaults(&self) -> Values {
+        let setting = |key: &Key| self.preset(key).and_then(|preset| preset.setting());
+        Values::new(self.keys().filter_map(|key| Some((key.name, setting(key)?))))
     }
 }
 

@@ -100,7 +100,7 @@ fn modes() -> Vec<&'static Mode> {
     let of = |guard: &&str| {
         let given =
             [("guard_interval", Setting::Text((*guard).into())), ("streams", Setting::Whole(STREAMS.into()))];
-        let defaults = Values::defaults(part.about.keys().filter(|key| key.default.is_some()));
+        let defaults = part.about.defaults();
         let kept = defaults.iter().filter(|(key, _)| *key != "guard_interval");
         let values: Vec<_> = kept.map(|(key, value)| (key, value.clone())).chain(given).collect();
         let standard = (part.build)(&Values::new(values)).unwrap_or_else(|refused| panic!("{refused:?}"));

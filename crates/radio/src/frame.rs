@@ -82,7 +82,7 @@ pub struct Header {
     pub duration: Span,
     /// How it is sent.
     pub mode: &'static Mode,
-    /// MPDU size; of a frame of several packets all of it.
+    /// MPDU size, without what it has [around it](Mode::alone) where it is alone; of a frame of several packets all of it.
     pub size: Bytes,
     /// Mode of the exchange's data, from which the answering frames derive theirs.
     pub data_mode: &'static Mode,

@@ -121,6 +121,13 @@ impl Phy {
         mode.airtime(size, self.preamble)
     }
 
+    /// Time on the air of a data frame of this size, which has several packets or one.
+    #[must_use]
+    #[inline]
+    pub fn data_airtime(&self, size: Bytes, several: bool, mode: &Mode) -> Span {
+        self.airtime(if several { size } else { size + mode.alone }, mode)
+    }
+
     /// Time on the air of an RTS.
     #[must_use]
     #[inline]

@@ -116,7 +116,7 @@ static RADIO: Section = Section {
     keys: &[
         Key::new("standard", Kind::Choice(standard::WORDS), "Frame timing and rates.")
             .default("\"802.11b\""),
-        Key::new("rate", ANY_RATE, "Rate of unicast data; by default the standard's, its highest: 11Mbps for 802.11b, 54Mbps for 802.11a and g; with 802.11n that of mcs."),
+        Key::new("rate", ANY_RATE, "Rate of unicast data; by default the standard's, its highest: 11Mbps for 802.11b, 54Mbps for 802.11a and g; with 802.11n, 802.11ac and 802.11ax that of mcs."),
         Key::new(
             "basic_rate",
             ANY_RATE,
@@ -134,12 +134,12 @@ static RADIO: Section = Section {
         Key::new(
             "queue",
             whole(1, 1_000_000),
-            "Packets of the interface queue, the one in the MAC included; by default 50, with 802.11n 8192 (mac80211's).",
+            "Packets of the interface queue, the one in the MAC included; by default 50, with 802.11n, 802.11ac and 802.11ax 8192 (mac80211's).",
         ),
         Key::new(
             "mac_overhead",
             bytes(24, 256),
-            "MAC bytes a data frame; by default 34 (ns-2.35) for 802.11b and 802.11g-ns2, 38 for 802.11n (QoS control, LLC/SNAP), else 28.",
+            "MAC bytes a data frame; by default 34 (ns-2.35) for 802.11b and 802.11g-ns2, 38 for 802.11n, 802.11ac and 802.11ax (QoS control, LLC/SNAP), else 28.",
         ),
         Key::new("reception", Kind::Choice(&["ns2-capture", "sinr"]), "How overlapping frames fare.")
             .default("\"ns2-capture\""),

@@ -217,6 +217,6 @@ fn a_flow_asks_for_a_service_class() {
     }
     assert_eq!(
         refused("standard = \"802.11g\"", "dscp = \"ef\""),
-        "test.toml:9: flow[0].dscp: found \"ef\" beside radio.standard = \"802.11g\"; allowed: 0, or a standard with categories of access: \"802.11n\""
+        "test.toml:9: flow[0].dscp: found \"ef\" beside radio.standard = \"802.11g\"; allowed: 0, or a standard with categories of access: \"802.11n\", \"802.11ac\", \"802.11ax\""
     );
 }

@@ -111,7 +111,10 @@ void DroppedBefore(Ptr<const Packet>) {
 
 const std::map<std::string, WifiStandard> kStandards{
     {"80211a", WIFI_STANDARD_80211a}, {"80211b", WIFI_STANDARD_80211b}, {"80211g", WIFI_STANDARD_80211g},
-    {"80211n", WIFI_STANDARD_80211n}};
+    {"80211n", WIFI_STANDARD_80211n}, {"80211ac", WIFI_STANDARD_80211ac}, {"80211ax", WIFI_STANDARD_80211ax}};
+
+/* Standards whose frames have several packets. */
+bool HasAggregates(const Description& d) { return d.standard == "80211n" || d.standard == "80211ac" || d.standard == "80211ax"; }
 
 void SetLoss(YansWifiChannelHelper& channel, const Description& d) {
     if (d.loss == "log-distance") {
@@ -126,7 +129,7 @@ void SetLoss(YansWifiChannelHelper& channel, const Description& d) {
 }
 
 NetDeviceContainer InstallRadios(const NodeContainer& mesh, const Description& d) {
-    const bool ht = d.standard == "80211n";
+    const bool ht = HasAggregates(d);
     Config::SetDefault("ns3::WifiMacQueue::MaxSize", QueueSizeValue(QueueSize(std::to_string(d.queue) + "p")));
     Config::SetDefault("ns3::WifiMacQueue::MaxDelay", TimeValue(Seconds(100000)));
     YansWifiChannelHelper channel;
@@ -164,6 +167,10 @@ NetDeviceContainer InstallRadios(const NodeContainer& mesh, const Description& d
     NetDeviceContainer radios = wifi.Install(phy, mac, mesh);
     for (uint32_t k = 0; k < radios.GetN(); ++k) {
         auto device = DynamicCast<WifiNetDevice>(radios.Get(k));
+        if (auto he = device->GetHeConfiguration()) {
+            he->SetGuardInterval(NanoSeconds(d.guard));
+            he->SetMpduBufferSize(256);
+        }
         device->GetPhy()->SetSlot(MicroSeconds(d.slot));
         PointerValue access;
         device->GetMac()->GetAttribute(ht ? "BE_Txop" : "Txop", access);
@@ -186,9 +193,15 @@ void Acquaint(Ptr<WifiNetDevice> device, Mac48Address other, const Description& 
     for (const auto& mode : d.basic) {
         manager->AddBasicMode(WifiMode(mode));
     }
-    if (d.standard == "80211n") {
+    if (HasAggregates(d)) {
         manager->AddAllSupportedMcs(other);
         manager->AddStationHtCapabilities(other, device->GetMac()->GetHtCapabilities(0));
+    }
+    if (d.standard == "80211ac" || (d.standard == "80211ax" && d.band == "5GHZ")) {
+        manager->AddStationVhtCapabilities(other, device->GetMac()->GetVhtCapabilities(0));
+    }
+    if (d.standard == "80211ax") {
+        manager->AddStationHeCapabilities(other, device->GetMac()->GetHeCapabilities(0));
     }
     manager->RecordDisassociated(other);
 }

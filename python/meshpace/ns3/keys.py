@@ -5,7 +5,7 @@ from __future__ import annotations
 from meshpace.judges.keys import COMMON
 
 EXPRESSED = COMMON | {
-    "radio.standard": "802.11b, 802.11a, 802.11g, 802.11n",
+    "radio.standard": "802.11b, 802.11a, 802.11g, 802.11n, 802.11ac, 802.11ax",
     "radio.rate": "DataMode",
     "radio.basic_rate": "NonUnicastMode; of 802.11b ControlMode and the basic mode",
     "radio.preamble": "long",
@@ -13,14 +13,14 @@ EXPRESSED = COMMON | {
     "radio.width": "the width of ChannelSettings",
     "radio.mcs": "DataMode",
     "radio.streams": "DataMode, Antennas",
-    "radio.guard_interval": "ShortGuardIntervalSupported",
+    "radio.guard_interval": "ShortGuardIntervalSupported; of 802.11ax GuardInterval",
     "radio.aggregate": "BE_MaxAmpduSize",
     "radio.amsdu": "BE_MaxAmsduSize",
     "radio.rts": "RtsCtsThreshold",
     "radio.retry_short": "MaxSsrc",
     "radio.retry_long": "MaxSlrc",
     "radio.queue": "WifiMacQueue's MaxSize",
-    "radio.mac_overhead": "36, of 802.11n 38",
+    "radio.mac_overhead": "36, of 802.11n, 802.11ac and 802.11ax 38",
     "radio.reception": "sinr",
     "radio.error_model": "curve",
     "radio.propagation": "two-ray, log-distance",

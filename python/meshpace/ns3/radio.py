@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 
 from meshpace.judges.network import Resolved
 from meshpace.judges.powers import CARD_HEIGHT_M, CARD_HZ, CARD_W, dbm, two_ray_power_w
@@ -18,15 +19,38 @@ _STANDARDS = {
         {("2_4GHZ", 20): (1, 20), ("2_4GHZ", 40): (3, 40), ("5GHZ", 20): (36, 20), ("5GHZ", 40): (38, 40)},
         (15, 1023), 3, 9, 38,
     ),
+    "802.11ac": Standard(
+        "80211ac", "VhtMcs",
+        {("5GHZ", 20): (36, 20), ("5GHZ", 40): (38, 40), ("5GHZ", 80): (42, 80), ("5GHZ", 160): (50, 160)},
+        (15, 1023), 3, 9, 38,
+    ),
+    "802.11ax": Standard(
+        "80211ax", "HeMcs",
+        {
+            ("2_4GHZ", 20): (1, 20), ("2_4GHZ", 40): (3, 40),
+            ("5GHZ", 20): (36, 20), ("5GHZ", 40): (38, 40), ("5GHZ", 80): (42, 80), ("5GHZ", 160): (50, 160),
+        },
+        (15, 1023), 3, 9, 38,
+    ),
 }  # fmt: skip
 """Short slots: no 802.11b stations are about. Headers and FCS: 24 bytes (26 with QoS control), LLC/SNAP 8, FCS 4."""
 _MANDATORY_MBPS = (6, 12, 24)
 """OFDM stations answer at the fastest of these that is no faster than the data (IEEE 802.11-2020, 10.6.6.5.2)."""
-_REFERENCE_MBPS = (6, 12, 18, 24, 36, 48, 54, 54)
-"""Non-HT reference rates of MCS mod 8 (IEEE 802.11-2020, 10.6.11)."""
-_BITS = {20: (26, 52, 78, 104, 156, 208, 234, 260), 40: (54, 108, 162, 216, 324, 432, 486, 540)}
-"""Data bits of a symbol and stream, by width in MHz and MCS mod 8 (IEEE 802.11-2020, 19.5)."""
-_MCS_COUNT = 32
+_REFERENCE_MBPS = (6, 12, 18, 24, 36, 48, 54, 54, 54, 54, 54, 54)
+"""Non-HT reference rates by modulation and code (IEEE 802.11-2020, 10.6.11)."""
+_SCHEMES = (
+    (1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6),
+    (8, 3, 4), (8, 5, 6), (10, 3, 4), (10, 5, 6),
+)  # fmt: skip
+"""Coded bits a subcarrier, how many of how many are data (IEEE 802.11-2020, 19.5, 21.5; IEEE 802.11ax-2021, 27.5)."""
+_SUBCARRIERS = {
+    "802.11n": {20: 52, 40: 108},
+    "802.11ac": {20: 52, 40: 108, 80: 234, 160: 468},
+    "802.11ax": {20: 234, 40: 468, 80: 980, 160: 1960},
+}
+"""Of data, by width in MHz."""
+_MISSING = {(20, 9, 1), (20, 9, 2), (20, 9, 4), (80, 6, 3), (160, 9, 3)}
+"""Of 802.11ac: width, MCS and streams that 21.5 has no row for."""
 _NEVER = 4_692_480
 """The largest RtsCtsThreshold."""
 _EDGE_DB = 1e-4
@@ -65,13 +89,15 @@ def radio_of(radio: Resolved, found: Refusals) -> Radio | None:
     for key in ("retry_short", "retry_long"):
         if radio[key] == 0:
             refuse(key, 0, "1 and more", "its retry counters act from 1 on")
+    if radio.get("guard_interval") == "1600ns":
+        refuse("guard_interval", "1600ns", '"800ns", "3200ns"', "it sends with 3200 ns instead")
     if standard is None or len(found.refused) > before:
         return None
     return _expressed(radio, standard)
 
 
 def _expressed(radio: Resolved, standard: Standard) -> Radio:
-    ht = _mcs(radio) if radio["standard"] == "802.11n" else None
+    mcs = _mcs(radio) if radio["standard"] in _SUBCARRIERS else None
     band = "5GHZ" if radio["standard"] == "802.11a" or radio.get("frequency", 0) > 3e9 else "2_4GHZ"
     legacy = "OfdmRate" if band == "5GHZ" else "ErpOfdmRate"
     basic_mbps = radio["basic_rate_bps"] / 1e6
@@ -80,8 +106,8 @@ def _expressed(radio: Resolved, standard: Standard) -> Radio:
         control = broadcast = _dsss(basic_mbps)
         basic: tuple[str, ...] = (control,)
     else:
-        data = f"HtMcs{ht}" if ht is not None else f"{standard.modes}{radio['rate_bps'] / 1e6:g}Mbps"
-        reference = _REFERENCE_MBPS[ht % 8] if ht is not None else radio["rate_bps"] / 1e6
+        data = f"{standard.modes}{mcs.index}" if mcs else f"{standard.modes}{radio['rate_bps'] / 1e6:g}Mbps"
+        reference = _REFERENCE_MBPS[mcs.scheme] if mcs else radio["rate_bps"] / 1e6
         answer = max((rate for rate in _MANDATORY_MBPS if rate <= reference), default=_MANDATORY_MBPS[0])
         control = f"{legacy}{answer}Mbps"
         broadcast = f"{legacy}{basic_mbps:g}Mbps"
@@ -95,8 +121,8 @@ def _expressed(radio: Resolved, standard: Standard) -> Radio:
         control=control,
         broadcast=broadcast,
         basic=basic,
-        streams=1 if ht is None else ht // 8 + 1,
-        guard_ns=400 if radio.get("guard_interval") == "400ns" else 800,
+        streams=mcs.streams if mcs else 1,
+        guard_ns=_guard_ns(radio),
         power_dbm=dbm(CARD_W),
         loss=_loss(radio),
         decoded_dbm=_power_dbm(radio, radio["tx_range_m"]) - _EDGE_DB,
@@ -110,17 +136,43 @@ def _expressed(radio: Resolved, standard: Standard) -> Radio:
     )
 
 
-def _mcs(radio: Resolved) -> int:
+@dataclass(frozen=True, slots=True)
+class _Mcs:
+    index: int
+    streams: int
+    scheme: int
+    """Modulation and code alone."""
+
+
+def _all_mcs(standard: str, width: int) -> list[_Mcs]:
+    """In the order of the standard."""
+    if standard == "802.11n":
+        return [_Mcs(index, index // 8 + 1, index % 8) for index in range(32)]
+    count = 10 if standard == "802.11ac" else 12
+    listed = (_Mcs(index, streams, index) for streams in range(1, 5) for index in range(count))
+    return [mcs for mcs in listed if standard == "802.11ax" or (width, mcs.index, mcs.streams) not in _MISSING]
+
+
+def _mcs(radio: Resolved) -> _Mcs:
     """The MCS: as given, else the first at the rate that ours resolved, of those with ``streams`` if that is given."""
-    if radio.get("mcs") is not None:
-        return int(radio["mcs"])
-    bits, symbol_ns = _BITS[_width(radio)], 3600 if radio["guard_interval"] == "400ns" else 4000
+    standard, width = radio["standard"], _width(radio)
+    subcarriers = _SUBCARRIERS[standard][width]
+    symbol_ns = (12_800 if standard == "802.11ax" else 3_200) + _guard_ns(radio)
+
+    def rate_bps(mcs: _Mcs) -> int:
+        bits, data, coded = _SCHEMES[mcs.scheme]
+        return subcarriers * mcs.streams * bits * data // coded * 10**9 // symbol_ns
+
     return next(
         mcs
-        for mcs in range(_MCS_COUNT)
-        if radio.get("streams") in (None, mcs // 8 + 1)
-        and bits[mcs % 8] * (mcs // 8 + 1) * 10**9 // symbol_ns == radio["rate_bps"]
+        for mcs in _all_mcs(standard, width)
+        if radio.get("streams") in (None, mcs.streams)
+        and (mcs.index == radio["mcs"] if radio.get("mcs") is not None else rate_bps(mcs) == radio["rate_bps"])
     )
+
+
+def _guard_ns(radio: Resolved) -> int:
+    return int(radio.get("guard_interval", "800ns").removesuffix("ns"))
 
 
 def _width(radio: Resolved) -> int:

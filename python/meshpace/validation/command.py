@@ -22,7 +22,7 @@ from meshpace.validation.families import FAMILIES
 from meshpace.validation.model import Observed, Setup, Verdict
 
 _QUICK_SEEDS = 2
-_FAST = ("exchange", "bianchi", "saturation", "ht_saturation", "ht_bianchi")
+_FAST = ("exchange", "bianchi", "saturation", "ht_saturation", "vht_saturation", "he_saturation", "ht_bianchi")
 """Families that take a few seconds as a whole: --quick leaves no row of them out."""
 
 

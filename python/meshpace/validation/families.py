@@ -12,7 +12,7 @@ from typing import Literal
 
 from meshpace.project import points_directory
 from meshpace.results import RunResult
-from meshpace.validation import categories, closed_forms, high_throughput
+from meshpace.validation import categories, closed_forms, high_throughput, later_standards
 from meshpace.validation.dumbbell import ns2_dumbbell, ns3_dumbbell
 from meshpace.validation.model import (
     Absolute,
@@ -344,6 +344,7 @@ FAMILIES: dict[str, Callable[[], Iterator[Setup]]] = {
         tcp_ap_llap_table1, tcp_ap_multi_static, osipov_three, osipov_crit,
         crosscheck, ns2_dumbbell, ns3_dumbbell, ns3_chain,
         closed_forms.exchange, closed_forms.bianchi, closed_forms.saturation,
-        high_throughput.ht_saturation, high_throughput.ht_bianchi, categories.ht_categories,
+        high_throughput.ht_saturation, later_standards.vht_saturation, later_standards.he_saturation,
+        high_throughput.ht_bianchi, categories.ht_categories,
     )
 }  # fmt: skip

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 from meshpace.project import validation_directory
 from meshpace.validation.model import Check, Relative, Setup, aggregate_kbps, goodput_kbps
@@ -33,7 +34,6 @@ BLOCK_ACK_BYTES = 32
 EIFS = SIFS + 44.0 + _AIFS
 """After a frame that could not be read: SIFS + ACK at 6 Mbit/s + AIFS (10.3.2.3.7)."""
 _LONGEST_US = 5484.0
-_MOST_MPDUS = 64
 _AIR = 200.0 / 299.792458
 """Propagation over the 200 m of chain-adhoc.toml; on one spot there is none."""
 
@@ -63,6 +63,15 @@ class Ht:
     """Of ACKs and block ACKs: the non-HT reference rate's mandatory one (10.6.11)."""
     symbol: float = 4.0
 
+    standard: ClassVar[str] = "802.11n"
+    most_mpdus: ClassVar[int] = 64
+    """Of a frame."""
+    block_ack_bytes: ClassVar[int] = BLOCK_ACK_BYTES
+    around_one: ClassVar[int] = 0
+    """Bytes around an MPDU that is alone in its frame."""
+    aggregates: ClassVar[tuple[int, ...]] = (0, 7_935, 65_535)
+    """Bytes of a frame at the most; the last is what a station may take."""
+
     def airtime(self, size: int) -> float:
         """Of so many bytes; what short symbols last is rounded up to 4 us (equation 19-92)."""
         preamble = 32.0 + 4.0 * (4 if self.streams == 3 else self.streams)  # as many HT-LTFs (19.3.9)
@@ -76,7 +85,7 @@ class Ht:
     def frame(self, packet: int, count: int) -> float:
         """A frame of ``count`` packets: each behind a delimiter and but for the last padded to 4 bytes (9.7.1)."""
         mpdu = packet + _MAC_OVERHEAD
-        return self.airtime(mpdu if count == 1 else self.aggregated(packet, count))
+        return self.airtime(mpdu + self.around_one if count == 1 else self.aggregated(packet, count))
 
     def aggregated(self, packet: int, count: int) -> int:
         """Bytes of an A-MPDU."""
@@ -86,7 +95,7 @@ class Ht:
     def fill(self, packet: int, aggregate: int) -> int:
         """Packets a full frame has."""
         count = 1
-        while count < _MOST_MPDUS:
+        while count < self.most_mpdus:
             size = self.aggregated(packet, count + 1)
             if size > aggregate or self.airtime(size) > _LONGEST_US:
                 break
@@ -106,7 +115,7 @@ class Ht:
                 sizes = [packet + _MAC_OVERHEAD if n == 1 else 30 + i for n, i in zip(more, inside, strict=True)]
                 bigger = sum(4 * math.ceil((4 + mpdu) / 4) for mpdu in sizes[:-1]) + 4 + sizes[-1]
                 fits = bigger <= aggregate and self.airtime(bigger) <= _LONGEST_US
-                if fits and len(more) <= _MOST_MPDUS and (more[-1] == 1 or inside[-1] <= amsdu):
+                if fits and len(more) <= self.most_mpdus and (more[-1] == 1 or inside[-1] <= amsdu):
                     mpdus, size = more, bigger
                     break
             else:
@@ -115,7 +124,7 @@ class Ht:
 
     def exchange(self, packet: int, count: int) -> float:
         """A frame and its answer, without propagation."""
-        return self.frame(packet, count) + SIFS + self.control(ACK_BYTES if count == 1 else BLOCK_ACK_BYTES)
+        return self.frame(packet, count) + SIFS + self.control(ACK_BYTES if count == 1 else self.block_ack_bytes)
 
 
 MODES = (
@@ -126,7 +135,7 @@ MODES = (
     Ht("MCS 15, 40 MHz", ("radio.mcs=15", "radio.width=40MHz"), 1080, 1, 2, 24),
     Ht("MCS 31, 40 MHz", ("radio.mcs=31", "radio.width=40MHz"), 2160, 2, 4, 24),
 )
-_RADIO = ("radio.standard=802.11n", "radio.rts=never", "radio.reception=sinr", "radio.arp=false")
+_RADIO = ("radio.rts=never", "radio.reception=sinr", "radio.arp=false")
 _UDP, _TCP = 28, 52
 """Bytes of headers: IP and UDP; IP and TCP with timestamps, which is a whole TCP ACK as well."""
 _AMSDU = 3_839
@@ -159,11 +168,17 @@ def ht_saturation() -> Iterator[Setup]:
     """One link of 802.11n that always has something to send: AIFS + mean backoff + exchange a frame.
 
     Datagrams in full frames, one in each MPDU or as many as an A-MSDU has room for; TCP with a window of one frame and
-    one ACK for it, so that frame and ACK take turns.
+    one ACK for it, so that frame and ACK take turns (segments of 1,460 bytes, 12 of them the time stamps).
     """
+    yield from saturated("ht_saturation", MODES)
+
+
+def saturated(family: str, modes: Sequence[Ht]) -> Iterator[Setup]:
+    """The rows of a family like :func:`ht_saturation` for these modes."""
     by_turns = _AIFS + _backoff_by_turns() * _SLOT
-    for mode in MODES:
-        for aggregate in (0, 7_935, 65_535):
+    for mode in modes:
+        *_, most = mode.aggregates
+        for aggregate in mode.aggregates:
             for payload in (200, 1_472):
                 packet = payload + _UDP
                 count = mode.fill(packet, aggregate)
@@ -173,33 +188,35 @@ def ht_saturation() -> Iterator[Setup]:
                     f"radio.aggregate={aggregate}", "measure.duration=1.6s", "measure.warmup=200ms",
                 )  # fmt: skip
                 name = f"{mode.name}, aggregates of {aggregate:,} B, datagrams of {payload:,} B"
-                yield _link(name, mode, settings, expected)
+                yield _link(family, name, mode, settings, expected)
         for payload in (200, 1_472):
-            count, size = mode.together(payload + _UDP, _AMSDU, 65_535)
-            cycle = _WAIT + mode.airtime(size) + SIFS + mode.control(BLOCK_ACK_BYTES) + 2 * _AIR
+            count, size = mode.together(payload + _UDP, _AMSDU, most)
+            cycle = _WAIT + mode.airtime(size) + SIFS + mode.control(mode.block_ack_bytes) + 2 * _AIR
             expected = 8e3 * count * payload / cycle
             settings = (
                 "flow.0.app=cbr", f"flow.0.packet={payload}", f"flow.0.rate={expected * 1.2:.0f}kbps",
                 f"radio.amsdu={_AMSDU}", "measure.duration=1.6s", "measure.warmup=200ms",
             )  # fmt: skip
-            yield _link(f"{mode.name}, A-MSDUs of {_AMSDU:,} B, datagrams of {payload:,} B", mode, settings, expected)
+            name = f"{mode.name}, A-MSDUs of {_AMSDU:,} B, datagrams of {payload:,} B"
+            yield _link(family, name, mode, settings, expected)
         for window in (1, 4, 16):
-            if window > max(1, mode.fill(1_500, 65_535)):
+            if window > max(1, mode.fill(1_500, most)):
                 continue
             cycle = 2 * by_turns + mode.exchange(1_500, window) + mode.exchange(_TCP, 1) + 4 * _AIR
             settings = (
-                "defaults.segment=1448", f"defaults.window={window}", "defaults.scheme=sack-rfc",
+                "defaults.segment=1460", f"defaults.window={window}", "defaults.scheme=sack-rfc",
                 f"scheme.sack-rfc.ack_segments={window}", "measure.duration=6s", "measure.warmup=2s",
             )  # fmt: skip
-            yield _link(f"{mode.name}, TCP with a window of {window}", mode, settings, 8e3 * window * 1_448 / cycle)
+            name = f"{mode.name}, TCP with a window of {window}"
+            yield _link(family, name, mode, settings, 8e3 * window * 1_448 / cycle)
 
 
-def _link(name: str, mode: Ht, settings: tuple[str, ...], expected: float) -> Setup:
+def _link(family: str, name: str, mode: Ht, settings: tuple[str, ...], expected: float) -> Setup:
     check = Check(
         name, "goodput", "kbit/s", expected, Relative(0.01), goodput_kbps(), "AIFS + backoff + exchange", digits=5
     )
-    both = (*_RADIO, *mode.settings, "topology.hops=1", "flow.0.to=n1", *settings)
-    return Setup("ht_saturation", "link.toml", both, None, 1, (check,), validation_directory)
+    both = (f"radio.standard={mode.standard}", *_RADIO, *mode.settings, "topology.hops=1", "flow.0.to=n1", *settings)
+    return Setup(family, "link.toml", both, None, 1, (check,), validation_directory)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,7 +264,8 @@ def ht_bianchi() -> Iterator[Setup]:
                 expected = Protected(mode, n).throughput_kbps(_DATAGRAM + _UDP, _DATAGRAM, aggregate)
                 name = f"{mode.name}, aggregates of {aggregate:,} B, RTS/CTS, {n} stations"
                 settings = (
-                    *_RADIO, *mode.settings, "radio.rts=always", f"radio.aggregate={aggregate}",
+                    f"radio.standard={mode.standard}", *_RADIO, *mode.settings, "radio.rts=always",
+                    f"radio.aggregate={aggregate}",
                     f"topology.nodes={2 * n}", f"flow.0.count={n}", f"flow.0.rate={2 * expected / n:.0f}kbps",
                     f"flow.0.packet={_DATAGRAM}", "measure.duration=7s",
                 )  # fmt: skip

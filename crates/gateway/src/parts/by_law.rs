@@ -68,6 +68,7 @@ fn part(law: &'static FlowLawPart, controlled: bool) -> GatewayPart {
         doc: format!("The gateway paces what goes into the mesh by the law {word}: {doc}{control}").leak(),
         source: format!("{source}; schemes.md 3.1 to 3.3").leak(),
         keys: keys.leak(),
+        presets: &[],
         needs,
         brings: &[],
         reconstructed,

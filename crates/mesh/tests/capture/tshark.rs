@@ -276,6 +276,51 @@ fn dot11a() {
     }
 }
 
+/// What radiotap says of data in 802.11ac and 802.11ax is what the mode is, of a packet alone and of several; the rate that Wireshark
+/// makes of it is the mode's.
+#[test]
+fn frames_of_later_standards_have_their_mcs() {
+    for (word, keys, fields, expected, phy) in [
+        (
+            "802.11ac",
+            r#"mcs = 8, streams = 2, width = "80MHz", guard_interval = "400ns""#,
+            ["vht.mcs.0", "vht.nss.0", "vht.bw", "vht.gi"],
+            ["8", "2", "4", "1"],
+            "8",
+        ),
+        (
+            "802.11ax",
+            r#"mcs = 11, streams = 3, width = "160MHz", guard_interval = "1600ns""#,
+            ["he.data_3.data_mcs", "he.data_6.nsts", "he.data_5.data_bw_ru_allocation", "he.data_5.gi"],
+            ["0x000b", "0x0003", "0x0003", "0x0001"],
+            "11",
+        ),
+    ] {
+        let radio = format!(r#"standard = "{word}", {keys}, rts = "never""#);
+        let (bytes, sent) = capture(&scenario(&tcp("300ms", "static", &radio, "newreno", "n4", "")));
+        let fields = fields.map(|field| format!("radiotap.{field}"));
+        let [mcs, streams, width, guard] = &fields;
+        let all = ["wlan_radio.phy", mcs, streams, width, guard, "wlan_radio.data_rate"];
+        let Some(rows) = decode(word, &bytes, &all) else { return };
+        let (mut rows, mut seen) = (rows.into_iter(), [0, 0]);
+        for Sent { frame, .. } in &sent {
+            for _ in 0..frame.packets().len().max(1) {
+                let row = rows.next().expect("a row");
+                if frame.mode.mcs.is_none() {
+                    assert_eq!(row[0], "5", "802.11a: {frame:?}");
+                    continue;
+                }
+                assert_eq!((&*row[0], &row[1..5]), (phy, &expected.map(str::to_owned)[..]), "{frame:?}");
+                let (rate, ours) =
+                    (row[5].parse::<f64>().expect("a rate"), frame.mode.rate.as_bits_per_sec());
+                assert!((rate * 1e6 / ours as f64 - 1.0).abs() < 1e-3, "{rate} Mbit/s, {ours} bit/s");
+                seen[usize::from(frame.is_several())] += 1;
+            }
+        }
+        assert!(seen.iter().all(|count| *count > 10) && rows.next().is_none(), "{word}: {seen:?}");
+    }
+}
+
 /// Each packet of a frame of several is a row, with its MCS and its place; the block acknowledgement says which came.
 #[test]
 fn frames_of_several_packets_have_their_mcs_and_say_which_came() {

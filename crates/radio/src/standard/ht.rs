@@ -4,84 +4,57 @@
 //! subcarriers, a shorter guard interval more symbols a second. The modes of clause 17 come first: control frames and broadcasts go
 //! in them, in a channel of 40 MHz twice at once (non-HT duplicate, 19.1.4), which takes the same time.
 
-use super::mode::{Mcs, Mode, Payload, numbered, ofdm};
-use crate::coding::{Coding, HT5_6, OFDM6, OFDM12, OFDM18, OFDM24, OFDM36, OFDM48, OFDM54};
+use super::mode::{Format, Mcs, Mode, Payload, Width};
+use super::scheme::{LEGACY, SCHEMES, Table, training};
 use meshpace_units::{Rate, Span};
 
-/// Modes of clause 17 in a table; MCS 0 comes behind them.
-pub(super) const LEGACY: usize = 8;
 /// MCS that all have the same modulation.
-pub const MCS_COUNT: usize = 32;
+const MCS_COUNT: usize = 32;
 /// MCS of one number of streams.
-pub const MCS_A_STREAM: u8 = 8;
+const MCS_A_STREAM: u8 = 8;
 
-/// A modulation with its code: what the rest of an MCS by 8 says.
-struct Scheme {
-    coding: &'static Coding,
-    /// Coded bits a subcarrier and stream, `N_BPSCS`.
-    bits: u64,
-    /// Of so many coded bits `code.0` in `code.1` are data.
-    code: (u64, u64),
-    /// The mode of clause 17 that is its non-HT reference (10.6.11), Mbit/s.
-    reference: u64,
-}
+/// Length of a symbol without its guard interval.
+const BARE_SYMBOL: Span = Span::from_nanos(3_200);
+/// The grid on which every frame ends (19.4.3).
+const GRID: Span = Span::from_micros(4);
 
-const fn scheme(coding: &'static Coding, bits: u64, code: (u64, u64), reference: u64) -> Scheme {
-    Scheme { coding, bits, code, reference }
-}
+pub(super) type Modes = Table<{ LEGACY + MCS_COUNT }>;
 
-const SCHEMES: [Scheme; MCS_A_STREAM as usize] = [
-    scheme(&OFDM6, 1, (1, 2), 6),
-    scheme(&OFDM12, 2, (1, 2), 12),
-    scheme(&OFDM18, 2, (3, 4), 18),
-    scheme(&OFDM24, 4, (1, 2), 24),
-    scheme(&OFDM36, 4, (3, 4), 36),
-    scheme(&OFDM48, 6, (2, 3), 48),
-    scheme(&OFDM54, 6, (3, 4), 54),
-    scheme(&HT5_6, 6, (5, 6), 54),
-];
-
-/// Length of a symbol with the long guard interval; the grid on which every frame ends (19.4.3).
-const SYMBOL: Span = Span::from_micros(4);
-/// With the short one of 400 ns.
-const SHORT_SYMBOL: Span = Span::from_nanos(3_600);
-
-/// The modes of a channel of 20 or 40 MHz with one guard interval; `extension` as for [`ofdm`].
-#[must_use]
-pub(super) const fn table(wide: bool, short_guard: bool, extension: Span) -> [Mode; LEGACY + MCS_COUNT] {
-    let legacy = ofdm(extension);
-    let mut modes = [legacy[0]; LEGACY + MCS_COUNT];
-    let mut at = 0;
-    while at < LEGACY + MCS_COUNT {
-        modes[at] =
-            if at < LEGACY { legacy[at] } else { mode((at - LEGACY) as u8, wide, short_guard, extension) };
-        at += 1;
+/// The modes of a channel of 20 or 40 MHz with one guard interval; `extension` as for [`ofdm`](super::mode::ofdm).
+pub(super) const fn table(width: Width, guard: Span, extension: Span) -> Modes {
+    let (mut table, mut index) = (Table::legacy(extension), 0);
+    while index < MCS_COUNT as u8 {
+        table = table.with(mode(index, width, guard, extension));
+        index += 1;
     }
-    numbered(modes)
+    table.numbered()
 }
 
-const fn mode(index: u8, wide: bool, short_guard: bool, extension: Span) -> Mode {
+const fn mode(index: u8, width: Width, guard: Span, extension: Span) -> Mode {
     let scheme = &SCHEMES[(index % MCS_A_STREAM) as usize];
     let streams = (index / MCS_A_STREAM + 1) as u64;
-    let subcarriers = if wide { 108 } else { 52 };
-    let bits = subcarriers * streams * scheme.bits * scheme.code.0 / scheme.code.1;
+    let subcarriers = match width {
+        Width::Mhz20 => 52,
+        Width::Mhz40 => 108,
+        Width::Mhz80 | Width::Mhz160 => panic!("high throughput ends at 40 MHz"),
+    };
+    let bits = scheme.data_bits(subcarriers, streams);
     // Two encoders beyond 300 Mbit/s with the long guard interval, each with a tail of its own (N_ES of the tables).
-    let encoders = if bits * 1_000 > 300 * SYMBOL.as_nanos() { 2 } else { 1 };
-    let length = if short_guard { SHORT_SYMBOL } else { SYMBOL };
-    let payload = Payload::Symbols { length, grid: SYMBOL, bits, extra: 16 + 6 * encoders };
+    let encoders = if bits * 1_000 > 300 * GRID.as_nanos() { 2 } else { 1 };
+    let length = Span::from_nanos(BARE_SYMBOL.as_nanos() + guard.as_nanos());
+    let payload = Payload::Symbols { length, grid: GRID, bits, extra: 16 + 6 * encoders };
     let preamble = preamble(streams);
     let rate = Rate::bits_per_sec(bits * 1_000_000_000 / length.as_nanos());
     let mut mode = Mode::new(rate, scheme.coding, [preamble, preamble], payload);
-    mode.reference = Rate::bits_per_sec(scheme.reference * 1_000_000);
+    mode.reference = scheme.reference();
     mode.extension = extension;
-    mode.mcs = Some(Mcs { index, wide, short_guard });
+    mode.mcs = Some(Mcs { format: Format::Ht, index, streams: streams as u8, width, guard });
     mode
 }
 
-/// L-STF, L-LTF, L-SIG, HT-SIG, HT-STF, and a long training field for each stream, four for three (19.3.9).
+/// L-STF, L-LTF, L-SIG, HT-SIG, HT-STF, and the long training fields (19.3.9).
 const fn preamble(streams: u64) -> Span {
-    let training = if streams == 3 { 4 } else { streams };
-    Span::from_micros(8 + 8 + 4 + 8 + 4 + 4 * training)
+    Span::from_micros(8 + 8 + 4 + 8 + 4 + 4 * training(streams))
 }
 
 #[cfg(test)]
@@ -90,8 +63,13 @@ mod tests {
     use crate::standard::Preamble;
     use meshpace_units::Bytes;
 
+    fn modes(wide: bool, short_guard: bool, extension: Span) -> Modes {
+        let width = if wide { Width::Mhz40 } else { Width::Mhz20 };
+        table(width, Span::from_nanos(if short_guard { 400 } else { 800 }), extension)
+    }
+
     fn mcs(index: usize, wide: bool, short_guard: bool) -> Mode {
-        table(wide, short_guard, Span::ZERO)[LEGACY + index]
+        modes(wide, short_guard, Span::ZERO).modes()[LEGACY + index]
     }
 
     fn micros(mode: &Mode, size: u64) -> f64 {
@@ -179,7 +157,8 @@ mod tests {
 
     #[test]
     fn the_2_4_ghz_band_adds_its_extension() {
-        let table = table(false, false, Span::from_micros(6));
+        let table = modes(false, false, Span::from_micros(6));
+        let table = table.modes();
         assert_eq!(micros(&table[LEGACY + 4], 1538), 36.0 + 320.0 + 6.0);
         // An acknowledgement at 24 Mbit/s: 134 bits in 2 symbols of 96.
         assert_eq!(micros(&table[4], 14), 20.0 + 8.0 + 6.0);
@@ -191,7 +170,7 @@ mod tests {
         let most = Span::from_micros(5_484);
         for wide in [false, true] {
             for short_guard in [false, true] {
-                for mode in table(wide, short_guard, Span::ZERO) {
+                for mode in modes(wide, short_guard, Span::ZERO).modes() {
                     let bytes = mode.longest(most, Preamble::Long);
                     assert!(mode.airtime(bytes, Preamble::Long) <= most, "{mode:?}");
                     assert!(mode.airtime(bytes + Bytes(1), Preamble::Long) > most, "{mode:?}");

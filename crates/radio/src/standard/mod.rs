@@ -5,24 +5,28 @@
 //! schema, checker, captures and results are made of what the row says.
 
 mod aggregation;
+mod he;
+mod high;
 mod ht;
 pub mod mode;
+mod scheme;
+mod vht;
 
 use crate::phy::BackoffRange;
 use meshpace_keys::{Key, Part, Values, table};
 use meshpace_units::{Bytes, Rate, Span};
 
 pub use aggregation::{Aggregation, Portion, SUBFRAME_HEADER};
-pub use mode::{Mcs, Mode, Preamble};
+pub use mode::{Format, Mcs, Mode, Preamble, Width};
 
 meshpace_keys::parts! {
     /// The standards; the first one is the default.
-    pub static STANDARDS: StandardPart = [b, a, g, g_ns2, n];
+    pub static STANDARDS: StandardPart = [b, a, g, g_ns2, n, ac, ax];
 }
 
 /// What a standard says of itself, and what makes it of the values of its own keys.
 ///
-/// Its keys are keys of `[radio]` that apply to it alone: [`Key::only`]`("standard", &["its word"])`. It is given the values of those
+/// Its keys are keys of `[radio]` that apply to it, or to several that have them in common: [`Key::only`]`("standard", &["its word"])`. It is given the values of those
 /// that a file gives or that have a default, and `rate` if a file gives that.
 pub type StandardPart = Part<fn(&Values) -> Result<Standard, Refused>>;
 
@@ -46,7 +50,7 @@ impl Refused {
 /// The words that choose one, in the order of the table.
 pub const WORDS: &[&str] = &table::words::<_, { STANDARDS.len() }>(STANDARDS);
 
-/// The keys that standards have of their own.
+/// The keys that standards have of their own, those that several have in common once.
 pub const KEYS: &[&Key] = &table::keys::<_, { table::key_count(STANDARDS) }>(STANDARDS);
 
 /// A physical layer, and of the MAC what goes with it.
@@ -141,8 +145,7 @@ impl Standard {
     #[must_use]
     pub fn named(word: &str) -> Option<Self> {
         let part = STANDARDS.iter().find(|part| part.about.word == word)?;
-        let preset = part.about.keys().filter(|key| key.default.is_some());
-        let built = (part.build)(&Values::defaults(preset));
+        let built = (part.build)(&part.about.defaults());
         Some(
             built.unwrap_or_else(|refused| {
                 panic!("the defaults of {word} contradict each other: {refused:?}")

@@ -6,7 +6,8 @@ use crate::coding::{
 use crate::phy::{ACK_BYTES, RTS_BYTES};
 use meshpace_units::{Bytes, Rate, Span};
 
-/// Time on the air at the most of a frame of the high-throughput PHY (aPPDUMaxTime of the HT-mixed format; IEEE 802.11-2020, 19.4.4, table 19-25).
+/// Time on the air at the most of a frame of the high-throughput PHY and those that followed it (aPPDUMaxTime; IEEE 802.11-2020, table 19-25 for the
+/// HT-mixed format, table 21-29; IEEE 802.11ax-2021, table 27-54).
 pub const LONGEST_PPDU: Span = Span::from_micros(5_484);
 
 /// DSSS preamble and PLCP header.
@@ -54,7 +55,9 @@ pub struct Mode {
     pub payload: Payload,
     /// Silence that counts as the frame's last part.
     pub extension: Span,
-    /// Which MCS it is of the high-throughput PHY; `None`: a mode of clauses 15 to 18.
+    /// What an MPDU that is alone in its frame has around it: the delimiter of a frame that could have had several.
+    pub alone: Bytes,
+    /// Which MCS it is; `None`: a mode of clauses 15 to 18.
     pub mcs: Option<Mcs>,
     /// Time on the air of control frames, by preamble: every data frame asks for several of them, so the table has them.
     control: [ControlTimes; 2],
@@ -62,22 +65,64 @@ pub struct Mode {
     longest: Option<[Bytes; 2]>,
 }
 
-/// A modulation and coding scheme of the high-throughput PHY (IEEE 802.11-2020, 19.5).
+/// A modulation and coding scheme of the high-throughput PHY or one that followed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Mcs {
-    /// Its number: streams by 8, modulation and code by the rest.
+    /// Of which PHY.
+    pub format: Format,
+    /// Its number; of the high-throughput PHY it says the streams, too: by 8, modulation and code being the rest.
     pub index: u8,
-    /// 40 MHz, else 20.
-    pub wide: bool,
-    /// A guard interval of 400 ns, else 800.
-    pub short_guard: bool,
+    /// Spatial streams.
+    pub streams: u8,
+    /// What of the channel it fills.
+    pub width: Width,
+    /// Guard interval.
+    pub guard: Span,
 }
 
 impl Mcs {
-    /// Spatial streams.
+    /// Modulation and code alone: one number means the same in all formats.
     #[must_use]
-    pub const fn streams(&self) -> u8 {
-        self.index / 8 + 1
+    pub const fn scheme(&self) -> u8 {
+        match self.format {
+            Format::Ht => self.index % 8,
+            Format::Vht | Format::He => self.index,
+        }
+    }
+}
+
+/// A PHY whose modes have an MCS.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// High throughput, mixed format (IEEE 802.11-2020, clause 19).
+    Ht,
+    /// Very high throughput, one user (clause 21).
+    Vht,
+    /// High efficiency, one user (IEEE 802.11ax-2021, clause 27).
+    He,
+}
+
+/// Width of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Width {
+    /// 20 MHz.
+    Mhz20,
+    /// 40 MHz.
+    Mhz40,
+    /// 80 MHz.
+    Mhz80,
+    /// 160 MHz, in one piece.
+    Mhz160,
+}
+
+impl Width {
+    /// Every one, narrowest first.
+    pub const ALL: [Self; 4] = [Self::Mhz20, Self::Mhz40, Self::Mhz80, Self::Mhz160];
+
+    /// In MHz.
+    #[must_use]
+    pub const fn mhz(self) -> u64 {
+        20 << self as u64
     }
 }
 
@@ -112,7 +157,7 @@ impl Mode {
     #[must_use]
     pub const fn new(rate: Rate, coding: &'static Coding, preambles: [Span; 2], payload: Payload) -> Self {
         let control = [ControlTimes { rts: Span::ZERO, answer: Span::ZERO }; 2];
-        let (extension, mcs, longest) = (Span::ZERO, None, None);
+        let (extension, alone, mcs, longest) = (Span::ZERO, Bytes::ZERO, None, None);
         Self {
             number: 0,
             rate,
@@ -121,6 +166,7 @@ impl Mode {
             preambles,
             payload,
             extension,
+            alone,
             mcs,
             control,
             longest,
@@ -148,7 +194,7 @@ impl Mode {
     #[must_use]
     pub const fn streams(&self) -> u8 {
         match self.mcs {
-            Some(mcs) => mcs.streams(),
+            Some(mcs) => mcs.streams,
             None => 1,
         }
     }

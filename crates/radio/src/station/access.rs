@@ -166,8 +166,9 @@ impl Station {
     fn send_rts(&mut self, now: Instant, config: &StationConfig, out: &mut Vec<Action>) {
         let phy = &config.phy;
         let MacPacket { to, mode, .. } = self.first().packet;
-        let data_airtime = phy.airtime(phy.frame(self.burst.as_slice()), mode);
-        let ack = phy.ack_bytes(self.burst.is_several());
+        let several = self.burst.is_several();
+        let data_airtime = phy.data_airtime(phy.frame(self.burst.as_slice()), several, mode);
+        let ack = phy.ack_bytes(several);
         let control = phy.answer(mode);
         let header = Header {
             kind: FrameKind::Rts,
@@ -192,8 +193,9 @@ impl Station {
         let unicast = to.is_some();
         let mode = if unicast { mode } else { phy.basic };
         let size = phy.frame(self.burst.as_slice());
-        let ack = phy.ack_bytes(self.burst.is_several());
-        let airtime = phy.airtime(size, mode);
+        let several = self.burst.is_several();
+        let ack = phy.ack_bytes(several);
+        let airtime = phy.data_airtime(size, several, mode);
         let header = Header {
             kind: FrameKind::Data,
             from: self.id,

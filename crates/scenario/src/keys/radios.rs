@@ -11,7 +11,7 @@ static ONE_CHANNEL: Kind = CHANNEL;
 pub(super) const OF_RADIO: Key = Key::new(
     "channel",
     CHANNEL,
-    "Channel of the first radio of every mesh node, by its number: 1 to 14 at 2.4 GHz, from 32 on at 5 GHz; with 802.11n instead of frequency. \
+    "Channel of the first radio of every mesh node, by its number: 1 to 14 at 2.4 GHz, from 32 on at 5 GHz; from 802.11n on instead of frequency. \
      By default 1 or 36; where it is not given, nor frequency, a node with [[node.radio]] has those radios alone.",
 );
 

@@ -70,7 +70,7 @@ pub(super) static FLOW: Section = Section {
         Key::new(
             "dscp",
             Kind::ChoiceOrWhole(Dscp::NAMES, Whole { min: 0, max: Dscp::LARGEST as u64, unit: None }),
-            "Service class that the IP headers of all its packets ask for, by name or number; where relays have queues for categories it says the category of access. Only 802.11n has others than best effort.",
+            "Service class that the IP headers of all its packets ask for, by name or number; where relays have queues for categories it says the category of access. Only 802.11n, 802.11ac and 802.11ax have others than best effort.",
         )
         .default("0"),
         Key::new("count", whole(0, 10_000), "So many flows of this kind; with 0 none.").default("1"),

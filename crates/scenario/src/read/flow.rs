@@ -3,6 +3,7 @@
 use super::{Named, Settings};
 use crate::limits::FLOWS;
 use crate::{App, FileClock, Location, Measure, Plan, Radio, Routing, ScenarioError};
+use meshpace_radio::standard::{STANDARDS, Standard};
 use meshpace_settings::Setting;
 use meshpace_units::{Bytes, Dscp, Span};
 
@@ -98,9 +99,10 @@ fn read_dscp(settings: &Settings<'_>, radio: &Radio) -> Result<Dscp, ScenarioErr
     let dscp = dscp.unwrap_or_else(|| panic!("dscp lets {} pass", settings.found("dscp")));
     if dscp != Dscp::DEFAULT && !radio.standard.qos {
         let found = format!("{} beside radio.standard = \"{}\"", settings.found("dscp"), radio.standard.word);
-        return Err(settings
-            .at("dscp")
-            .error(found, "0, or a standard with categories of access: \"802.11n\""));
+        let with = STANDARDS.iter().filter_map(|part| Standard::named(part.about.word)).filter(|it| it.qos);
+        let words: Vec<_> = with.map(|it| format!("\"{}\"", it.word)).collect();
+        let allowed = format!("0, or a standard with categories of access: {}", words.join(", "));
+        return Err(settings.at("dscp").error(found, allowed));
     }
     Ok(dscp)
 }

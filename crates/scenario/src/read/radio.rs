@@ -7,7 +7,7 @@ use crate::{Location, Preamble, Radio, RateControl, Reception, RtsThreshold, Sce
 use meshpace_radio::Mode;
 use meshpace_radio::rate_control::{self, RATE_CONTROLS, Surroundings};
 use meshpace_radio::standard::{Refused, STANDARDS, StandardPart};
-use meshpace_settings::{Setting, Values, quoted};
+use meshpace_settings::{Key, Setting, Values, quoted};
 use meshpace_units::{Bytes, Rate};
 
 /// An exception from the common rate, its nodes still names.
@@ -132,9 +132,12 @@ fn read_standard(
 ) -> Result<(Standard, Values), ScenarioError> {
     let rows: Vec<_> = STANDARDS.iter().map(|part| (part.about.word, *part)).collect();
     let part = settings.choice("standard", &rows)?;
-    let known = part.about.keys().filter(|key| key.default.is_some() || settings.gives(key.name));
-    let own = known.map(|key| Ok((key.name, settings.value(key.name)?)));
-    let own = Values::new(own.collect::<Result<Vec<_>, ScenarioError>>()?);
+    let value = |key: &'static Key| {
+        let preset = || part.about.preset(key).and_then(|preset| preset.setting());
+        Ok(settings.given(key.name)?.or_else(preset).map(|value| (key.name, value)))
+    };
+    let own: Result<Vec<_>, ScenarioError> = part.about.keys().map(value).collect();
+    let own = Values::new(own?.into_iter().flatten());
     let rate = settings.given("rate")?.map(Setting::rate);
     let mhz = channel.filter(|(key, _)| *key == "channel").map(|(_, mhz)| mhz);
     standard_of(part, own, rate, mhz).map_err(|Refused { key, allowed }| {

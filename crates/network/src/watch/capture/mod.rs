@@ -25,6 +25,7 @@ mod addresses;
 mod arp;
 mod control;
 mod dot11;
+mod mcs_field;
 mod network;
 mod pcapng;
 mod radiotap;

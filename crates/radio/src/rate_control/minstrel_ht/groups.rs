@@ -1,7 +1,7 @@
 //! Modes in groups, and how long a packet takes in each.
 
 use crate::standard::mode::Payload;
-use crate::standard::{Mode, Standard};
+use crate::standard::{Format, Mcs, Mode, Standard, Width};
 use meshpace_units::Span;
 
 /// A mode: which group's, and which of it. Ordered as the kernel orders them: by group, then by modulation and code.
@@ -39,7 +39,8 @@ pub(super) const MOST: usize = 10;
 
 /// True if the kernel has groups for a standard's modes: HT, and VHT up to 80 MHz.
 pub(super) fn covers(standard: &Standard) -> bool {
-    standard.data.iter().all(|mode| mode.mcs.is_some())
+    let covered = |mcs: Mcs| mcs.format != Format::He && mcs.width <= Width::Mhz80;
+    standard.data.iter().all(|mode| mode.mcs.is_some_and(covered))
 }
 
 impl Groups {
@@ -130,4 +131,37 @@ fn duration(mode: &Mode) -> u32 {
         symbols * length.as_nanos()
     };
     (time / PACKETS) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::standard::STANDARDS;
+    use meshpace_keys::{Setting, Values};
+
+    fn built(word: &str, width: &str) -> Standard {
+        let part = STANDARDS.iter().find(|part| part.about.word == word).expect("a row");
+        let defaults = part.about.defaults();
+        let others = defaults.iter().filter(|(key, _)| *key != "width");
+        let others = others.map(|(key, value)| (key, value.clone()));
+        let width = [("width", Setting::Text(width.to_owned()))];
+        (part.build)(&Values::new(others.chain(width))).expect("it stands")
+    }
+
+    /// The kernel has groups for HT, and for VHT up to 80 MHz, of at most ten modes; MCS 6 of three streams is not among those of 80 MHz.
+    #[test]
+    fn groups_are_those_of_the_kernel() {
+        for (word, width, covered) in [
+            ("802.11n", "40MHz", true),
+            ("802.11ac", "20MHz", true),
+            ("802.11ac", "80MHz", true),
+            ("802.11ac", "160MHz", false),
+            ("802.11ax", "20MHz", false),
+        ] {
+            assert_eq!(covers(&built(word, width)), covered, "{word} over {width}");
+        }
+        let groups = Groups::new(&built("802.11ac", "80MHz").data.iter().collect::<Vec<_>>());
+        let modes = (0..groups.count()).map(|group| groups.within(group).count());
+        assert_eq!(modes.collect::<Vec<_>>(), [10, 10, 9, 10]);
+    }
 }

@@ -13,7 +13,7 @@ use meshpace_units::Bytes;
 
 fn standard(guard: &str, streams: u64) -> Standard {
     let part = crate::standard::STANDARDS.iter().find(|part| part.about.word == "802.11n").expect("a row");
-    let defaults = Values::defaults(part.about.keys().filter(|key| key.default.is_some()));
+    let defaults = part.about.defaults();
     let said = [("guard_interval", Setting::Text(guard.into())), ("streams", Setting::Whole(streams))];
     let kept = defaults.iter().filter(|(key, _)| *key != "guard_interval");
     let values = kept.map(|(key, value)| (key, value.clone())).chain(said);
