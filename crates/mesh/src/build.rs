@@ -82,7 +82,9 @@ fn flow<'a>(
                 receiver,
                 source,
                 received: 0,
-                rates: meshpace_pacing::LinkRates::Uniform(scenario.radio.rate),
+                rates: meshpace_pacing::LinkRates::Uniform(
+                    scenario.one_rate().unwrap_or(scenario.radio.rate),
+                ),
             }))
         }
     };

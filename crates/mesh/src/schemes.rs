@@ -263,10 +263,11 @@ impl FlowScheme {
 fn check_calibration(scenario: &Scenario, mesh: &Scheme, at: &Location) -> Result<(), ScenarioError> {
     let by_table = |key| mesh.get(key).is_some_and(|value| matches!(value, Setting::Text(_)));
     let rate = |rate: Rate| format!("{} Mbit/s", rate.as_bits_per_sec() as f64 / 1e6);
-    let other_radio = if scenario.radio.rate != CALIBRATED_RATE {
-        Some(rate(scenario.radio.rate))
-    } else {
-        (!scenario.radio.link_rates.is_empty()).then(|| "links of other rates".to_owned())
+    let other_radio = match scenario.one_rate() {
+        Some(CALIBRATED_RATE) => None,
+        Some(other) => Some(rate(other)),
+        None if scenario.radio.rate != CALIBRATED_RATE => Some(rate(scenario.radio.rate)),
+        None => Some("links of other rates".to_owned()),
     };
     let differs = |key: &str, calibrated: &str| {
         let word = Setting::Text(calibrated.to_owned());

@@ -89,6 +89,30 @@ proptest! {
     }
 }
 
+/// A file whose nodes all say that they have the one radio is the run in which [radio] says it, laws that go by its rate included.
+#[test]
+fn a_table_a_node_says_what_radio_says() {
+    for (standard, keys, scheme) in [
+        ("", "rate = \"2Mbps\"", "tcp-ap"),
+        ("", "rate = \"2Mbps\"", "split"),
+        ("standard = \"802.11n\"", "mcs = 12", "linux-cubic"),
+    ] {
+        let rest = measure(4.0, 1.0) + &flow("n0", "n3", &format!("scheme = \"{scheme}\""));
+        let text = |radio: &str, table: &str| {
+            let nodes = (0..4).map(|index| node(&format!("n{index}"), 200.0 * f64::from(index), 0.0) + table);
+            format!("[radio]\n{standard}\n{radio}\n{}{rest}", nodes.collect::<String>())
+        };
+        let (common, tables) =
+            (run(&text(keys, "")), run(&text("", &radio(if standard.is_empty() { 1 } else { 36 }, keys))));
+        assert!(common.flows[0].delivered_bytes > 0);
+        assert_eq!(
+            serde_json::to_value(&common.flows).expect("flows are JSON"),
+            serde_json::to_value(&tables.flows).expect("flows are JSON"),
+            "{scheme}"
+        );
+    }
+}
+
 #[test]
 fn two_radios_on_alternating_channels_beat_one_channel() {
     let flows = measure(12.0, 2.0) + &flow("n0", "n4", "scheme = \"newreno\"");
@@ -120,8 +144,8 @@ fn of_equal_links_the_lowest_of_the_own_radios_is_taken() {
 #[test]
 fn protocols_with_messages_find_ways_over_several_channels() {
     // Between any two neighbours there is one channel, and none that all have.
-    let flows = measure(12.0, 0.0) + &cbr("n0", "n3", 1e5, 500);
-    for routing in ["aodv", "dsdv"] {
+    let flows = measure(30.0, 0.0) + &cbr("n0", "n3", 1e5, 500);
+    for routing in ["aodv", "dsdv", "babel"] {
         let result = run(&(chain(&[&[1], &[1, 6], &[6, 11], &[11]], routing) + &flows));
         assert!(result.flows[0].delivered_bytes > 50_000, "{routing}: {:?}", result.flows[0]);
         let used = carried(&result);

@@ -240,7 +240,7 @@ fn control(radio: &NodeRadio, scenario: &Scenario, channel: &Channel) -> Option<
     let phy = &channel.config.phy;
     let site = rate_control::Site {
         values: own,
-        modes: rate_control::usable(&phy.standard, channel.rates.common),
+        modes: rate_control::usable(&phy.standard, radio.mode),
         tries: phy.retry_short.max(1),
         stream: Stream::new(scenario.seed, "rates", u64::from(number) << u32::BITS | u64::from(node.0)),
     };
@@ -257,7 +257,7 @@ fn interface(
 ) -> Interface {
     let node = radio.node;
     let gateway = scenario.mesh[node.index()].gateway;
-    let place = Place::Radio { node, gateway, rate: common.rate };
+    let place = Place::Radio { node, gateway, rate: radio.mode.rate };
     let relay = relays(&QueueConfig {
         place,
         limit: common.queue as usize,

@@ -1,6 +1,7 @@
 //! Packets that take a path, and the rates on it.
 
 use super::Network;
+use crate::air::RateTable;
 use crate::measure::LossCause;
 use meshpace_pacing::LinkRates;
 use meshpace_packet::{Handle, PathId};
@@ -36,7 +37,9 @@ impl<T: Copy + Debug> Network<T> {
 
     /// True if all links have the same rate.
     pub(super) fn one_rate(&self) -> bool {
-        self.airs.iter().all(|air| air.rates().exceptions.is_empty())
+        let common = self.airs.first().rates().common.rate;
+        let same = |rates: &RateTable| rates.exceptions.is_empty() && rates.common.rate == common;
+        self.airs.iter().all(|air| same(air.rates()))
     }
 
     /// The rates of the links from each of these nodes to the next.

@@ -19,7 +19,7 @@ pub use network::{
 pub use radio::{Fading, LinkRate, Radio, RateControl, Reception, RtsThreshold};
 
 use crate::{Location, RawValue, ScenarioError};
-use meshpace_units::NodeId;
+use meshpace_units::{NodeId, Rate};
 use std::sync::Arc;
 
 /// One run's complete description: a scenario file, its overrides and a seed, resolved.
@@ -100,6 +100,18 @@ impl Scenario {
             let angle = turn * f64::from(node.0);
             Position::flat(radius * libm::cos(angle), radius * libm::sin(angle))
         })
+    }
+
+    /// The rate of unicast data on all links, if they have one.
+    #[must_use]
+    pub fn one_rate(&self) -> Option<Rate> {
+        if !self.radio.link_rates.is_empty() {
+            return None;
+        }
+        let radios = self.channels.iter().flat_map(|channel| &channel.radios);
+        let mut rates = radios.map(|radio| radio.mode.rate);
+        let first = rates.next().unwrap_or(self.radio.rate);
+        rates.all(|rate| rate == first).then_some(first)
     }
 
     /// The file's name of an end of a flow or link.
