@@ -58,6 +58,19 @@ fn standards_without_aggregates_choose_as_well() {
     close("what arrived", carried, result.flows[0].goodput_bps, 0.01);
 }
 
+/// Wider channels, denser modulations: 802.11ac over 80 MHz, whose frames of one packet are aggregates, too. Noise grows by 6 dB, so that 11.6 dB are left.
+#[test]
+fn very_high_throughput_follows_as_well() {
+    let goodput = |radio: &str| {
+        let radio = format!("standard = \"802.11ac\"\nwidth = \"80MHz\"\nstreams = 2\n{radio}");
+        run(&format!("{}{}{}", measure(4.0, 1.0), chain(1, &radio), cbr("n0", "n1", 300e6, 1_472))).flows[0]
+            .goodput_bps
+    };
+    let (ideal, minstrel) = (goodput("rate_control = \"ideal\""), goodput("rate_control = \"minstrel-ht\""));
+    assert!((0.9..1.02).contains(&(minstrel / ideal)), "{minstrel} of {ideal}");
+    assert!(ideal > 100e6, "{ideal}");
+}
+
 /// Over several hops, with TCP, and with frames that are fixed ahead; packets of every frame are counted in its mode.
 #[test]
 fn chains_of_controlled_links_carry_tcp() {
