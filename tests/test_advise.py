@@ -377,6 +377,7 @@ def test_of_what_another_tool_says_with_a_report(cli: Cli, tmp_path: Path) -> No
     told = done.stdout
     assert told.index("What this cannot know of the mesh") < told.index("Would pacing help?")
     assert "meshpaced gateway" in told
+    assert "It reckons with 802.11b at 11 Mbit/s, and static routes by hops." in told
     assert "CUBIC over FQ-CoDel" in told
     for what in ("drop-tail queues instead of FQ-CoDel", "RTS/CTS for every frame", "the gateway at tower"):
         assert what in told

@@ -39,7 +39,8 @@ def source(
             raise AdviceError(f"{files[0]}: found {', '.join(only)}; allowed with a scenario: --set")
         return Source(str(files[0]), contents(files[0]))
     from meshpace.meshes.read import read
-    from meshpace.meshes.write import ROUTING, scenario
+    from meshpace.meshes.routes import ROUTING
+    from meshpace.meshes.write import scenario
 
     mesh = read(files)
     text = scenario(mesh, files[-1].stem, gateway=gateway, standard=standard, rate=rate, routing=routing or ROUTING)

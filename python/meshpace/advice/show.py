@@ -66,7 +66,27 @@ def unknown(advice: Advice) -> list[str]:
     lines.append(
         f"It takes for granted what all nodes run today: {shown(advice.question.baseline)} (--baseline says otherwise)."
     )
+    lines.append(f"It reckons with {_radio(resolved)}, and {_routes(resolved)}.")
     return lines
+
+
+def _radio(resolved: dict[str, Any]) -> str:
+    """``802.11n at 65 Mbit/s, on 2 channels``."""
+    radio, channels = resolved["radio"], resolved["channels"]
+    rates = f"at {radio['rate_bps'] / 1e6:g} Mbit/s"
+    if "rate_control" in radio:
+        rates = f"at rates by {radio['rate_control']}"
+    elif radio["link_rates"]:
+        rates += " but for links with rates of their own"
+    return f"{radio['standard']} {rates}" + (f", on {len(channels)} channels" if channels else "")
+
+
+def _routes(resolved: dict[str, Any]) -> str:
+    """``static routes by etx``."""
+    routing = resolved["routing"]
+    of_profile = f" (profile {routing['profile']})" if routing["profile"] else ""
+    by_metric = f" by {routing['metric']}" if "metric" in routing else ""
+    return f"{routing['protocol']} routes{of_profile}{by_metric}"
 
 
 def by_pattern(advice: Advice) -> Table:

@@ -29,7 +29,7 @@ def advise(
     gateway: Annotated[str | None, Option(help="As for import.")] = None,
     standard: Annotated[str | None, Option(help="As for import.")] = None,
     rate: Annotated[str | None, Option(help="As for import.")] = None,
-    routing: Annotated[str | None, Option(metavar="static|aodv", help="As for import.")] = None,
+    routing: Annotated[str | None, Option(metavar="static|hops|aodv|babel", help="As for import.")] = None,
     store: Kept = Path("store"),
     threads: Threads = None,
     executor: Executor = "threads",

@@ -28,7 +28,11 @@ def import_mesh(
         str | None, Option(help="Data rate of the radio where the file tells none; by default the highest.")
     ] = None,
     routing: Annotated[
-        str, Option(metavar="static|aodv", help="Shortest paths that stay, or AODV (RFC 3561).")
+        str,
+        Option(
+            metavar="static|hops|aodv|babel",
+            help="Paths that stay, by the daemon's metric or hops; or AODV (RFC 3561), or Babel.",
+        ),
     ] = "static",
 ) -> None:
     """Make a scenario of a mesh: NetJSON, meshviewer, batadv-vis, OLSR, babeld, 802.11s, CSV."""

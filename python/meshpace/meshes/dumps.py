@@ -59,7 +59,8 @@ def olsr_txtinfo(dumps: Dumps) -> Mesh:
         gateways |= {names.get(row[1], row[1]) for _, row in _table(path, text, "HNA", 2) if row[0] in DEFAULT}
     links = both_ways(said)
     nodes = dict.fromkeys(name for link in links for name in (link.source, link.target))
-    return Mesh("OLSR txtinfo", tuple(Node(name, gateway=name in gateways) for name in nodes), tuple(links), LQ_OF_OLSR)
+    found = tuple(Node(name, gateway=name in gateways) for name in nodes)
+    return Mesh("OLSR txtinfo", found, tuple(links), LQ_OF_OLSR, metric="etx")
 
 
 def _aliases(row: Sequence[str]) -> Iterator[str]:
@@ -97,7 +98,7 @@ def babeld(dumps: Dumps) -> Mesh:
     found = dict.fromkeys([*(name for _, name, _ in said), *ends])
     nodes = tuple(Node(name, gateway=name in gateways) for name in found)
     quality = "loss = 1 - 256 / rxcost, the part of Hellos that is lost"
-    return Mesh("babeld", nodes, tuple(links), quality, tuple(skipped))
+    return Mesh("babeld", nodes, tuple(links), quality, tuple(skipped), metric="etx")
 
 
 def stations(dumps: Dumps) -> Mesh:
@@ -133,7 +134,7 @@ def stations(dumps: Dumps) -> Mesh:
     links = both_ways([(link, link.delivered) for link in links])
     return Mesh(
         "802.11s", tuple(map(Node, nodes)), tuple(links), f"{quality}; rates rounded down to {standard}'s",
-        tuple(skipped), standard,
+        tuple(skipped), standard, metric="airtime",
     )  # fmt: skip
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 
-from meshpace.meshes import dumps
+from meshpace.meshes import dumps, tq
 from meshpace.meshes.entries import Entry
 from meshpace.meshes.model import Link, Mesh, Node, both_ways, mesh_of
 
-_TQ = "loss = 1 - TQ, batman-adv's transmit quality"
 _ROUNDED = 1.1
 """To which a part of what was sent may exceed 1: batman-adv's does by rounding."""
 
@@ -31,7 +30,7 @@ def netjson(document: Entry) -> Mesh:
         delivered = _most(1 / math.sqrt(cost)) if cost else None
         links += [Link(source, target, delivered), Link(target, source, delivered)]
     quality = "loss = 1 - 1 / sqrt(ETX), taken to be the same both ways" if etx else ""
-    return mesh_of("NetJSON NetworkGraph", nodes, links, quality)
+    return mesh_of("NetJSON NetworkGraph", nodes, links, quality, metric="etx" if etx else "hops")
 
 
 def meshviewer(document: Entry) -> Mesh:
@@ -53,7 +52,7 @@ def meshviewer(document: Entry) -> Mesh:
             skipped.append(f"{source} - {target} is {kind}, no radio")
             continue
         links += [Link(source, target, _part(row["source_tq"])), Link(target, source, _part(row["target_tq"]))]
-    return mesh_of("meshviewer.json", nodes, links, _TQ, skipped)
+    return mesh_of("meshviewer.json", nodes, tq.broadcasts(links), tq.QUALITY, skipped, "etx")
 
 
 def ffmap(nodes_file: Entry, graph_file: Entry) -> Mesh:
@@ -80,7 +79,7 @@ def ffmap(nodes_file: Entry, graph_file: Entry) -> Mesh:
         links.append(Link(source, target, delivered))
         if row["bidirect"].value is not False:
             links.append(Link(target, source, delivered))
-    return mesh_of("nodes.json and graph.json", nodes, links, _TQ, skipped)
+    return mesh_of("nodes.json and graph.json", nodes, tq.broadcasts(links), tq.QUALITY, skipped, "etx")
 
 
 def batadv_vis(document: Entry) -> Mesh:
@@ -97,7 +96,13 @@ def batadv_vis(document: Entry) -> Mesh:
             address = other["neighbor"].words()
             target = names.setdefault(address, address)
             links.append(Link(row["primary"].words(), target, _of_metric(other["metric"])))
-    return mesh_of("batadv-vis", [Node(name) for name in dict.fromkeys(names.values())], links, _TQ)
+    return mesh_of(
+        "batadv-vis",
+        [Node(name) for name in dict.fromkeys(names.values())],
+        tq.broadcasts(links),
+        tq.QUALITY,
+        metric="etx",
+    )
 
 
 def olsr(document: Entry) -> Mesh:
@@ -125,7 +130,7 @@ def olsr(document: Entry) -> Mesh:
     found = dict.fromkeys(end for link in links for end in (link.source, link.target))
     gateways = {name(row["gateway"]) for row in document["hna"].rows() if _everywhere(row)}
     nodes = [Node(node, gateway=node in gateways) for node in found]
-    return mesh_of("OLSR jsoninfo", nodes, links, dumps.LQ_OF_OLSR)
+    return mesh_of("OLSR jsoninfo", nodes, links, dumps.LQ_OF_OLSR, metric="etx")
 
 
 def _everywhere(network: Entry) -> bool:

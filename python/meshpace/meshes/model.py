@@ -64,6 +64,8 @@ class Mesh:
     """What was left out, and why."""
     standard: str | None = None
     """Whose rates the links' are, where the file tells rates."""
+    metric: str = "hops"
+    """By what its daemon finds ways: a word of ``routing.metric``."""
 
     origin: str = ""
     """The files that it was read from."""
@@ -88,7 +90,10 @@ class Mesh:
         return hops
 
 
-def mesh_of(form: str, nodes: list[Node], links: list[Link], quality: str, skipped: Sequence[str] = ()) -> Mesh:
+def mesh_of(
+    form: str, nodes: list[Node], links: list[Link], quality: str, skipped: Sequence[str] = (),
+    metric: str = "hops",
+) -> Mesh:  # fmt: skip
     """Links between known nodes, each direction once: of several interfaces the best.
 
     Raises:
@@ -113,4 +118,5 @@ def mesh_of(form: str, nodes: list[Node], links: list[Link], quality: str, skipp
             left_out.append(f"{link.source} - {link.target}: all but the best of several links")
         if old is None or (link.delivered or 0.0) > (old.delivered or 0.0):
             best[link.source, link.target] = link
-    return Mesh(form, tuple(nodes), tuple(best.values()), quality if links else "", tuple(dict.fromkeys(left_out)))
+    told = quality if links else ""
+    return Mesh(form, tuple(nodes), tuple(best.values()), told, tuple(dict.fromkeys(left_out)), metric=metric)

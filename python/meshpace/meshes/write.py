@@ -8,28 +8,18 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from meshpace.meshes import near
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
+from meshpace.meshes.routes import ROUTING, routes
 
 STANDARD = "802.11b"
 """Of the radio where the file tells none; its rate is the standard's highest, unless somebody says another."""
-ROUTING = "static"
-_ROUTES = {
-    "static": (
-        "# Routes are the shortest paths and stay (--routing aodv: AODV after RFC 3561).",
-        ('protocol = "static"',),
-    ),
-    "aodv": (
-        "# Routes are AODV's after RFC 3561 (--routing static: the shortest paths, which stay).",
-        ('protocol = "aodv"', 'profile = "rfc3561"'),
-    ),
-}
-"""By what ``--routing`` allows: what the file says of it, and its table."""
 _FLOWS = 3
 _LEAST_DELIVERED = 0.05
 """Links that lose more carry nothing: they are left out, and said so."""
 _USUAL_US, _REACH_M = 4, 600.0
 """Where the file does not tell how long links are: ``ack_timeout`` as the schema has it, and how far that reaches."""
-_LIGHT, _EARTH_M = 299_792_458.0, 6_371_000.0
+_LIGHT = 299_792_458.0
 
 
 def scenario(
@@ -47,9 +37,7 @@ def scenario(
             f"--standard {standard}: {mesh.origin} has links with rates of {mesh.standard}; allowed: that, or not to "
             "give it"
         )
-    if routing not in _ROUTES:
-        raise MeshFileError(f"--routing: found {routing!r}; allowed: {', '.join(_ROUTES)}")
-    said, routes = _ROUTES[routing]
+    chosen_routes = routes(mesh, routing)
     usable = tuple(filter(_usable, mesh.links))
     thinned = replace(mesh, links=usable)
     chosen = _gateway(thinned, gateway)
@@ -67,10 +55,22 @@ def scenario(
         names = {node.id: _text(node.id) for node in mesh.nodes}
     nodes = [node for node in mesh.nodes if node.id in reached]
     links = [link for link in usable if link.source in reached and link.target in reached]
-    told = [*_told(mesh, usable, chosen, gateway, names, reached, links), said]
+    sensed = near.sensed(nodes, links, [link for link in mesh.links if link not in usable])
+    told = [*_told(mesh, usable, chosen, gateway, names, reached, links, sensed), chosen_routes.said]
     radio = tuple(_radio(mesh, links, standard, rate))
-    told.append(f"# Assumed: {'; '.join(_assumed(mesh, links, standard, rate, [names[end] for end in ends]))}.")
-    lines = [*told, "", "[scenario]", f"name = {_quoted(name)}", "", *_MEASURE, "", "[radio]", *radio]
+    assumed = _assumed(mesh, links, standard, rate, chosen_routes.warmup_s, [names[end] for end in ends])
+    told.append(f"# Assumed: {'; '.join(assumed)}.")
+    lines = [
+        *told,
+        "",
+        "[scenario]",
+        f"name = {_quoted(name)}",
+        "",
+        *_measure(chosen_routes.warmup_s),
+        "",
+        "[radio]",
+        *radio,
+    ]
     for node in nodes:
         if not links and node.place is None and node.metres is None:
             raise MeshFileError(
@@ -84,7 +84,9 @@ def scenario(
         lines += ["", "[[link]]", f"a = {_quoted(names[one])}", f"b = {_quoted(wired)}", *_WIRE]
     for link in _pairs(links):
         lines += _link(link, names)
-    lines += ["", "[routing]", *routes, "", "[defaults]", 'scheme = "newreno"']
+    for pair in _both(sensed):
+        lines += _sensed(pair, names)
+    lines += ["", "[routing]", *chosen_routes.table, "", "[defaults]", 'scheme = "newreno"']
     for end in ends:
         lines += ["", "[[flow]]", f"from = {_quoted(names[end])}", f"to = {_quoted(wired)}"]
     return "\n".join([*lines, ""])
@@ -116,13 +118,13 @@ def _named(mesh: Mesh, word: str) -> Node | None:
     return next((node for node in mesh.nodes if word in (node.id, node.label)), None)
 
 
-_MEASURE = ("[measure]", 'duration = "60s"', 'warmup = "10s"')
+_MEASURED_S = 50
 _WIRE = ('rate = "100Mbps"', 'delay = "10ms"')
 
 
 def _told(
     mesh: Mesh, usable: Sequence[Link], chosen: Sequence[str], wanted: str | None, names: Mapping[str, str],
-    reached: Container[str], links: Sequence[Link],
+    reached: Container[str], links: Sequence[Link], sensed: Sequence[tuple[str, str]],
 ) -> Iterator[str]:  # fmt: skip
     """What the file was made of, and everything that was left out of it."""
     ends = ", ".join(names[one] for one in chosen)
@@ -132,6 +134,12 @@ def _told(
         yield f"# {mesh.quality}."
     if mesh.links:
         yield "# Who hears whom is what the file says: nodes have no places, and nobody else disturbs them."
+    if sensed:
+        pairs = len(list(_both(sensed)))
+        yield (
+            f"# Assumed: {pairs} pairs of nodes sense and do not decode each other: their link is left out, or they "
+            "have none and are no farther apart than each one's longest link."
+        )
     if wanted is None and not any(node.gateway for node in mesh.nodes):
         yield f"# Assumed: the gateway, {_text(ends)}, which has most neighbours; the file marks none (--gateway)."
     left_out = list(mesh.skipped)
@@ -152,10 +160,10 @@ def _told(
 
 
 def _assumed(
-    mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, ends: Sequence[str]
+    mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, warmup_s: int, ends: Sequence[str]
 ) -> Iterator[str]:  # fmt: skip
     """What nobody said, in the order of the file."""
-    yield "60 s, of which 10 are not measured"
+    yield f"{warmup_s + _MEASURED_S} s, of which {warmup_s} are not measured"
     if standard is None and mesh.standard is None:
         yield f"the standard, {STANDARD} (--standard)"
     if rate is None and not all(link.rate is not None for link in links):
@@ -181,23 +189,7 @@ def _radio(mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | 
 
 
 def _longest(mesh: Mesh, links: Sequence[Link]) -> float | None:
-    """Metres between the ends that are farthest apart, of those with places; None without."""
-    nodes = {node.id: node for node in mesh.nodes}
-    apart = (_apart(nodes[link.source], nodes[link.target]) for link in links)
-    return max((metres for metres in apart if metres is not None), default=None)
-
-
-def _apart(one: Node, other: Node) -> float | None:
-    if one.place is not None and other.place is not None:
-        return _distance(one.place, other.place)
-    return None if one.metres is None or other.metres is None else math.dist(one.metres, other.metres)
-
-
-def _distance(a: tuple[float, float], b: tuple[float, float]) -> float:
-    """The haversine formula."""
-    (south, west), (north, east) = (tuple(map(math.radians, place)) for place in (a, b))
-    chord = math.sin((north - south) / 2) ** 2 + math.cos(south) * math.cos(north) * math.sin((east - west) / 2) ** 2
-    return 2 * _EARTH_M * math.asin(min(1.0, math.sqrt(chord)))
+    return near.longest({node.id: node for node in mesh.nodes}, links)
 
 
 def _node(node: Node, name: str, gateways: Container[str], *, placed: bool) -> Iterator[str]:
@@ -213,6 +205,27 @@ def _node(node: Node, name: str, gateways: Container[str], *, placed: bool) -> I
         yield f"{mark}y = {node.metres[1]!r}"
     if node.id in gateways:
         yield 'role = "gateway"'
+
+
+def _measure(warmup_s: int) -> tuple[str, ...]:
+    return "[measure]", f'duration = "{warmup_s + _MEASURED_S}s"', f'warmup = "{warmup_s}s"'
+
+
+def _both(directed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, bool]]:
+    """Each pair once, and whether both directions are there."""
+    known = set(directed)
+    for one, other in directed:
+        back = (other, one) in known
+        if not back or one < other:
+            yield one, other, back
+
+
+def _sensed(pair: tuple[str, str, bool], names: Mapping[str, str]) -> Iterator[str]:
+    one, other, back = pair
+    yield from ("", "[[radio_link]]", f"from = {_quoted(names[one])}", f"to = {_quoted(names[other])}")
+    yield "decoded = false"
+    if not back:
+        yield "symmetric = false"
 
 
 def _pairs(links: Sequence[Link]) -> Iterator[tuple[Link, Link | None]]:
