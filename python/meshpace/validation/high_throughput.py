@@ -144,24 +144,29 @@ _WAIT = _AIFS + _CW_MIN / 2 * _SLOT
 """Before a frame of one sender alone, us: AIFS and the mean backoff."""
 
 
-def _backoff_by_turns() -> float:
-    """Mean backoff of two stations that send by turns, slots.
+_UP_AND_DOWN = 50.0
+"""From the end of a frame until what answers its packet waits at the MAC, us: 25 from room to room each way."""
+
+
+def _backoff_by_turns() -> tuple[float, float]:
+    """Mean backoff of two stations that send by turns, slots, and how often it is drawn when the packet comes.
 
     Whoever has sent draws a backoff ``b`` (10.3.4.2), which runs on until the other sends, after ``c`` slots. The slot
     in which it does is not counted (the anomalous slot of Tinnirello, Bianchi and Xiao 2010): ``b - c + 1`` are left
     when there is a packet again, and if it had run out, a new one is drawn. That is a Markov chain of ``c``.
     """
     draws = range(_CW_MIN + 1)
-    chances = [1 / len(draws) for _ in draws]
+    chances, fresh = [1 / len(draws) for _ in draws], 0.0
     for _ in range(100):
-        following = [0.0 for _ in draws]
+        following, fresh = [0.0 for _ in draws], 0.0
         for (c, chance), b in itertools.product(enumerate(chances), draws):
-            if b > c:
+            if b >= c:
                 following[b - c + 1 if c else b] += chance / len(draws)
             else:
+                fresh += chance / len(draws)
                 following = [one + chance / len(draws) ** 2 for one in following]
         chances = following
-    return math.fsum(c * chance for c, chance in enumerate(chances))
+    return math.fsum(c * chance for c, chance in enumerate(chances)), fresh
 
 
 def ht_saturation() -> Iterator[Setup]:
@@ -175,7 +180,7 @@ def ht_saturation() -> Iterator[Setup]:
 
 def saturated(family: str, modes: Sequence[Ht]) -> Iterator[Setup]:
     """The rows of a family like :func:`ht_saturation` for these modes."""
-    by_turns = _AIFS + _backoff_by_turns() * _SLOT
+    backoff, fresh = _backoff_by_turns()
     for mode in modes:
         *_, most = mode.aggregates
         for aggregate in mode.aggregates:
@@ -202,7 +207,12 @@ def saturated(family: str, modes: Sequence[Ht]) -> Iterator[Setup]:
         for window in (1, 4, 16):
             if window > max(1, mode.fill(1_500, most)):
                 continue
-            cycle = 2 * by_turns + mode.exchange(1_500, window) + mode.exchange(_TCP, 1) + 4 * _AIR
+            # A packet that comes after the answer to what it answers begins its new backoff later by that. Who answers
+            # sends next: of each exchange the frame's way counts alone.
+            answers = (ACK_BYTES if window == 1 else mode.block_ack_bytes, ACK_BYTES)
+            late = sum(max(0.0, _UP_AND_DOWN - SIFS - mode.control(answer)) for answer in answers)
+            turns = 2 * (_AIFS + backoff * _SLOT) + fresh * late
+            cycle = turns + mode.exchange(1_500, window) + mode.exchange(_TCP, 1) + 2 * _AIR
             settings = (
                 "defaults.segment=1460", f"defaults.window={window}", "defaults.scheme=sack-rfc",
                 f"scheme.sack-rfc.ack_segments={window}", "measure.duration=6s", "measure.warmup=2s",
