@@ -107,12 +107,12 @@ def test_stations_tell_loss_and_rate_and_paths_where_there_is_no_station(tmp_pat
     mesh = read(written(tmp_path, MESH))
     links = {(link.source, link.target): link for link in mesh.links}
     assert {node.id for node in mesh.nodes} == {A, B, C}, "what is not established is no link"
-    assert (links[A, B].delivered, links[A, B].rate) == (0.8, "54Mbps")
-    assert (links[B, A].delivered, links[B, A].rate) == (0.9, "24Mbps")
-    # 8192 bits in 512 us are 16 Mbit/s: 18 of 802.11g, of which a ninth is lost.
-    assert (links[B, C].delivered, links[B, C].rate) == (pytest.approx(16 / 18), "18Mbps")
+    assert (links[A, B].delivered, links[A, B].rate) == (0.8, "115.555555Mbps"), "MCS 13, short GI"
+    assert (links[B, A].delivered, links[B, A].rate) == (0.9, "21.666666Mbps")
+    # 8192 bits in 512 us are 16 Mbit/s: MCS 2 is the slowest that carries them.
+    assert (links[B, C].delivered, links[B, C].rate) == (pytest.approx(16 / 21.6667, 1e-4), "21.666666Mbps")
     assert links[C, B].delivered == links[B, C].delivered, "nobody dumped there"
-    assert mesh.standard == "802.11g"
+    assert (mesh.standard, mesh.radio[1]) == ("802.11n", 'guard_interval = "400ns"')
     assert any("OPN_SNT" in reason for reason in mesh.skipped)
 
 

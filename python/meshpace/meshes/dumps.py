@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from meshpace.meshes import rates
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways
 
 LQ_OF_OLSR = "loss = 1 - LQ, the part of packets that the last hop gets from the destination"
@@ -28,8 +29,6 @@ _INFINITE = 0xFFFF
 DEFAULT = frozenset({"0.0.0.0/0", "::/0", "2000::/3"})
 """IPv6's global addresses are what olsrd's README-Olsr-Extensions calls its default route, too."""
 _ADDRESS = r"[0-9a-fA-F]{2}(?::[0-9a-fA-F]{2}){5}"
-_DSSS = (1.0, 2.0, 5.5, 11.0)
-_OFDM = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
 _METRIC_BITS = 8192
 """Of the test frame of the airtime link metric, whose unit in Linux is then the microsecond at 1 Mbit/s."""
 
@@ -125,16 +124,16 @@ def stations(dumps: Dumps) -> Mesh:
             if metric <= 0:
                 raise MeshFileError(f"{path}:{line}: found the metric {metric:g}; allowed: more than 0")
             measured.append(_Peer(owner, other, carries=_METRIC_BITS / metric))
-    standard, rates = standard_of([peer.bitrate or peer.carries or 0.0 for peer in measured])
-    links = [_link(peer, rates) for peer in measured]
+    radio = rates.radio_of([peer.bitrate or rates.Rate(peer.carries or 0.0) for peer in measured])
+    links = [_link(peer, radio) for peer in measured]
     nodes = dict.fromkeys([*owners, *(link.target for link in links)])
     quality = "loss = 1 - (tx packets - tx failed) / (tx packets + tx retries)"
     if any(peer.carries is not None for peer in measured):
         quality += "; of paths without a station: the slowest rate that carries what the metric says"
     links = both_ways([(link, link.delivered) for link in links])
     return Mesh(
-        "802.11s", tuple(map(Node, nodes)), tuple(links), f"{quality}; rates rounded down to {standard}'s",
-        tuple(skipped), standard, metric="airtime",
+        "802.11s", tuple(map(Node, nodes)), tuple(links), f"{quality}; rates rounded down to {radio.standard}'s",
+        tuple(skipped), radio.standard, radio.lines, "airtime",
     )  # fmt: skip
 
 
@@ -142,21 +141,18 @@ class _Peer(NamedTuple):
     source: str
     target: str
     arrived: float | None = None
-    bitrate: float | None = None
-    """Mbit/s."""
+    bitrate: rates.Rate | None = None
     carries: float | None = None
     """Mbit/s after losses, of a path's metric."""
 
 
-def _link(peer: _Peer, rates: Sequence[float]) -> Link:
+def _link(peer: _Peer, radio: rates.Radio) -> Link:
     if peer.carries is not None:
         # The metric holds rate and loss in one number: taken to be the slowest rate that carries as much.
-        rate = next((rate for rate in rates if rate >= peer.carries), rates[-1])
-        return Link(peer.source, peer.target, min(peer.carries / rate, 1.0), f"{rate:g}Mbps")
-    if peer.bitrate is None:
-        return Link(peer.source, peer.target, peer.arrived)
-    rate = max((rate for rate in rates if rate <= peer.bitrate), default=rates[0])
-    return Link(peer.source, peer.target, peer.arrived, f"{rate:g}Mbps")
+        rate = next((rate for rate in radio.rates if rate >= peer.carries), radio.rates[-1])
+        return Link(peer.source, peer.target, min(peer.carries / rate, 1.0), rates.shown(rate))
+    rate_of = None if peer.bitrate is None else radio.of(peer.bitrate.mbps)
+    return Link(peer.source, peer.target, peer.arrived, rate_of)
 
 
 READERS = {"OLSR txtinfo": olsr_txtinfo, "babeld": babeld, "802.11s": stations}
@@ -217,9 +213,11 @@ def _arrived(path: Path, fields: Mapping[str, str]) -> float | None:
     return None if sent + again <= 0 else max(sent - failed, 0.0) / (sent + again)
 
 
-def _bitrate(fields: Mapping[str, str]) -> float | None:
-    found = re.match(r"([0-9.]+) MBit/s", fields.get("tx bitrate", ""))
-    return float(found[1]) if found else None
+def _bitrate(fields: Mapping[str, str]) -> rates.Rate | None:
+    """``65.0 MBit/s MCS 7``: with its kind, if that is known, else the number."""
+    text = fields.get("tx bitrate", "")
+    found = re.match(r"[0-9.]+ MBit/s", text)
+    return None if found is None else rates.read(text) or rates.read(found[0])
 
 
 def _paths(path: Path, text: str) -> Iterator[tuple[int, str, float]]:
@@ -236,11 +234,6 @@ def _paths(path: Path, text: str) -> Iterator[tuple[int, str, float]]:
         if of_path and words[0].lower() == words[1].lower():
             at = head.index("METRIC")
             yield number, words[0].lower(), _number(path, number, words[at] if at < len(words) else "")
-
-
-def standard_of(bitrates: Sequence[float]) -> tuple[str, tuple[float, ...]]:
-    """802.11b while it is fast enough; what is faster goes at the rates of 802.11g."""
-    return ("802.11g", _OFDM) if any(rate > _DSSS[-1] for rate in bitrates) else ("802.11b", _DSSS)
 
 
 def _number(path: Path, line: int, text: str) -> float:

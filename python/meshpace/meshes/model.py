@@ -64,6 +64,8 @@ class Mesh:
     """What was left out, and why."""
     standard: str | None = None
     """Whose rates the links' are, where the file tells rates."""
+    radio: tuple[str, ...] = ()
+    """Lines of ``[radio]`` that go with it."""
     metric: str = "hops"
     """By what its daemon finds ways: a word of ``routing.metric``."""
 

@@ -84,4 +84,4 @@ def _texts(texts: dumps.Dumps, count: int) -> Mesh:
         raise MeshFileError(f"{found}: found several forms; allowed together: dumps of one kind, one of each node")
     said = dumps.READERS[str(kinds.pop())](texts)
     mesh = mesh_of(said.form, list(said.nodes), list(said.links), said.quality, said.skipped, said.metric)
-    return replace(mesh, standard=said.standard)
+    return replace(mesh, standard=said.standard, radio=said.radio)

@@ -6,13 +6,12 @@ import csv
 import io
 import json
 import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
-from meshpace.meshes.dumps import standard_of
+from meshpace.meshes import rates
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways, mesh_of
 
 _LONG = 120
@@ -54,13 +53,14 @@ class Row:
             self.fail(column, "a number" if low == -math.inf else f"a number from {low:g} to {high:g}")
         return found
 
-    def rate(self, column: str) -> float | None:
-        """Mbit/s, written as scenarios have it; None where nothing stands."""
+    def rate(self, column: str) -> rates.Rate | None:
+        """As scenarios, people or iw write it; None where nothing stands."""
         cell = self.cells.get(column)
         if not cell:
             return None
-        found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*Mb(?:ps|it/s|/s)", cell)
-        return float(found[1]) if found else self.fail(column, 'a rate with its unit, such as "11Mbps"')
+        return rates.read(cell) or self.fail(
+            column, 'a rate with its unit, such as "11Mbps", or "MCS 7", "VHT-MCS 8 80MHz NSS 2"'
+        )
 
     def pair(self, one: str, other: str, high: tuple[float, float]) -> tuple[float, float] | None:
         """Two numbers as far to each side of zero; None where neither stands."""
@@ -117,7 +117,7 @@ def mesh(files: Sequence[Sequence[Row]]) -> Mesh:
     """
     nodes: dict[str, Node] = {}
     links: list[Link] = []
-    rates: list[tuple[Row, float]] = []
+    told: list[tuple[Row, rates.Rate]] = []
     for row in (row for file in files for row in file):
         if "id" in row.cells:
             node = _node(row)
@@ -128,20 +128,21 @@ def mesh(files: Sequence[Sequence[Row]]) -> Mesh:
             loss = row.number("loss", 0.0, 1.0)
             delivered = None if loss is None else 1 - loss
             links.append(Link(row.text("from"), row.text("to"), delivered, row.cells.get("rate") or None))
-            rates += [(row, rate) for rate in [row.rate("rate")] if rate is not None]
-    standard, allowed = standard_of([rate for _, rate in rates])
-    for row, rate in rates:
-        if rate not in allowed:
-            row.fail(
-                "rate", f"{', '.join(f'{one:g}Mbps' for one in allowed)} for {standard}, which the fastest link has"
-            )
+            told += [(row, rate) for rate in [row.rate("rate")] if rate is not None]
+    radio = rates.radio_of([rate for _, rate in told])
+    for row, rate in told:
+        if not radio.has(rate.mbps):
+            allowed = ", ".join(map(rates.shown, radio.rates))
+            row.fail("rate", f"{allowed} for {radio.standard}, which the fastest link has")
+    shown = {row.cells["rate"]: radio.of(rate.mbps) for row, rate in told}
+    links = [replace(link, rate=shown.get(link.rate or "")) for link in links]
     links = both_ways([(link, link.delivered) for link in links])
     if not nodes:
         nodes = {
             name: Node(name) for name in dict.fromkeys(end for link in links for end in (link.source, link.target))
         }
     found = mesh_of("CSV", list(nodes.values()), links, "loss as given" if links else "")
-    return replace(found, standard=standard if rates else None)
+    return replace(found, standard=radio.standard, radio=radio.lines) if told else found
 
 
 def _node(row: Row) -> Node:

@@ -180,6 +180,7 @@ def _assumed(
 def _radio(mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None) -> Iterator[str]:
     """The table's lines; without a rate it is the standard's highest."""
     yield f"standard = {_quoted(standard or mesh.standard or STANDARD)}"
+    yield from mesh.radio
     if rate is not None:
         yield f"rate = {_quoted(rate)}"
     yield 'rts = "never"'
