@@ -32,8 +32,8 @@ _HEAD = """\
 Written by `make validate` (engine {version}): {passed} of {rows} rows within their tolerance, {wall} s of wall time.
 
 The reference are measurements of the unmodified ns-2.35 (validation/reference/README.md) with the same parameters,
-the numbers that the papers print, and closed forms; for chains of 802.11n, measurements of ns-3.37.
-Measurements on both sides are means over seeds; ± is the
+the numbers that the papers print, and closed forms; for chains of 802.11n and links of 802.11ac and ax, measurements of
+ns-3.37. Measurements on both sides are means over seeds; ± is the
 half-width of our 95 % confidence interval. Each row is judged against the scatter of both sides: with static routes
 goodput may differ by 2 % (one saturated sender: half a percent), RTTs and intervals by 5 %, counts by 10 % or 3, Jain's
 index by 0.005 beyond what the scatter explains at 99 % (Welch's test); under AODV, by what the scatter explains at
@@ -42,8 +42,8 @@ tolerances on top of that: 10 % up to 3 hops and 15 % beyond with static routes,
 under AODV, 10 % for static TCP-AP and UDP, counts within a factor of 1.5 where the reference is at least 20 a run, else
 within 15; 3 % for Bianchi's throughput, 1 % for one saturated sender, a tenth of a microsecond for times on the air.
 TCP/Linux of ns-2.35 over wired bottlenecks: 1 % of goodput, 5 % of the window, 4 packets of the queue.
-802.11n: 3 % of ns-3.37 on one link and 10 % over chains, 1 % for a saturated link, 3 % for Bianchi's throughput
-and for two categories, a tenth for the few frames of best effort beside voice.
+802.11n, ac and ax: 3 % of ns-3.37 on one link and 10 % over chains, 1 % for a saturated link, 3 % for Bianchi's
+throughput and for two categories, a tenth for the few frames of best effort beside voice.
 Nothing was tuned to hit a row.
 
 What a pass does not say: [sensitivity.md](sensitivity.md) shows which wrong inputs the table notices and which it does

@@ -1,4 +1,4 @@
-"""Chains of 802.11n: which settings, and what ns-3.37 gave there.
+"""Chains of 802.11n, links of 802.11ac and 802.11ax: which settings, and what ns-3.37 gave there.
 
 ``validation/points/ns3.toml`` lists them, ``validation/points/measure_ns3.py`` runs them with ``bench/ns3/chain.cc``,
 and ``validation/reference/ns3_chain.csv`` holds what came out, a row a point and quantity.
@@ -66,7 +66,9 @@ _QUANTITIES: dict[str, tuple[str, Quantity]] = {GOODPUT: ("kbit/s", aggregate_kb
 
 
 def ns3_chain() -> Iterator[Setup]:
-    """802.11n over chains of neighbours at -70 dBm, against ns-3.37 (Debian's libns3-dev, bench/ns3/chain.cc).
+    """802.11n over chains of neighbours at -70 dBm, 802.11ac and 802.11ax over one link, against ns-3.37.
+
+    It is Debian's libns3-dev, driven by bench/ns3/chain.cc.
 
     Datagrams beyond what the chain carries, and TCP with selective acknowledgements, a flow or the sum of two
     opposite ones: 3 % on one link, 10 % beyond.
