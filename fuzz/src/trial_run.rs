@@ -1,7 +1,7 @@
 //! The first half second of a scenario, if that is bounded work.
 
 use meshpace_mesh::{Probe, run_with};
-use meshpace_network::Watch;
+use meshpace_network::{AirId, Watch};
 use meshpace_packet::Packet;
 use meshpace_radio::Frame;
 use meshpace_scenario::{App, Plan, Scenario};
@@ -34,7 +34,7 @@ struct Enough {
 impl Probe for Enough {}
 
 impl Watch for Enough {
-    fn frame(&mut self, _: Instant, _: &Frame, _: &[&Packet]) {
+    fn frame(&mut self, _: Instant, _: AirId, _: &Frame, _: &[&Packet]) {
         self.frames += 1;
         if self.frames > FRAMES {
             resume_unwind(Box::new(()));

@@ -7,8 +7,8 @@ use libfuzzer_sys::fuzz_target;
 use meshpace_keys::{Key, Kind, Setting, Values};
 use meshpace_random::Stream;
 use meshpace_routing::{
-    Action, Control, Cost, DsdvRoute, DsdvUpdate, Handle, LinkEvent, METRICS, PROTOCOLS, PacketInfo, Rerr,
-    RoutingProtocol, Rrep, Rreq, ShortestPaths, Site,
+    Action, BabelPacket, BabelTlv, Control, Cost, DsdvRoute, DsdvUpdate, Handle, LinkEvent, METRICS,
+    PROTOCOLS, PacketInfo, Rerr, RoutingProtocol, Rrep, Rreq, ShortestPaths, Site,
 };
 use meshpace_units::{Instant, NodeId, Span};
 use std::sync::Arc;
@@ -65,6 +65,7 @@ enum Message {
     Rrep { ends: (u8, u8), seqno: u32, hops: u8, lifetime: u32, sent: u32 },
     Rerr { unreachable: Vec<(u8, u32)>, no_delete: bool },
     Dsdv { routes: Vec<(u8, Option<u8>, u32)> },
+    Babel { tlvs: Vec<(u8, u8, u16, u16, u16)> },
 }
 
 fn any_node(number: u8) -> NodeId {
@@ -104,6 +105,21 @@ impl Message {
             Self::Dsdv { ref routes } => {
                 let route = |&(node, hops, seqno): &_| DsdvRoute { destination: any_node(node), hops, seqno };
                 Control::from(DsdvUpdate { routes: routes.iter().map(route).collect() })
+            }
+            Self::Babel { ref tlvs } => {
+                let tlv = |&(kind, node, seqno, metric, hundredths): &(u8, u8, u16, u16, u16)| {
+                    let (destination, interval) =
+                        (any_node(node), Span::from_millis(10 * u64::from(hundredths)));
+                    match kind % 6 {
+                        0 => BabelTlv::Hello { seqno, interval },
+                        1 => BabelTlv::Ihu { neighbour: destination, rxcost: metric, interval },
+                        2 => BabelTlv::Update { destination, seqno, metric, interval },
+                        3 => BabelTlv::RouteRequest(Some(destination)),
+                        4 => BabelTlv::RouteRequest(None),
+                        _ => BabelTlv::SeqnoRequest { destination, seqno, hops: metric as u8 },
+                    }
+                };
+                Control::from(BabelPacket { tlvs: tlvs.iter().map(tlv).collect() })
             }
         }
     }

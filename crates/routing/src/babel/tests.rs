@@ -1,5 +1,7 @@
 //! Convergence, costs of links, lost links, starvation, sizes.
 
+mod hostile;
+
 use super::{BabelPacket, BabelTlv, message::INFINITE};
 use crate::message::Message;
 use crate::tests::harness::{HOP, Network, Record, What, babel, chain, ms, n};
