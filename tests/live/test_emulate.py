@@ -195,11 +195,11 @@ def test_a_name_is_given_once(mesh: Emulation, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
 def test_iperf3_is_collected(tmp_path: Path) -> None:
-    """A transfer each way, and a simulated flow beside them."""
+    """A transfer each way, each with a server (one that still empties its queue is busy), and a simulated flow beside."""
     runs = """
 [[emulate.host]]
 node = "B"
-run = "iperf3 -s -1; iperf3 -s -1"
+run = "iperf3 -s -1 -p 5202 & iperf3 -s -1; wait"
 [[emulate.host]]
 node = "n0"
 run = "iperf3 -c B -C reno -t 3 -J"
@@ -207,7 +207,7 @@ start = "500ms"
 collect = "iperf3"
 [[emulate.host]]
 node = "n0"
-run = "sleep 1; iperf3 -c B -C cubic -R -t 2 -J"
+run = "sleep 1; iperf3 -c B -p 5202 -C cubic -R -t 2 -J"
 start = "5s"
 collect = "iperf3"
 [[emulate.host]]
