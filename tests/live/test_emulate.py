@@ -195,7 +195,7 @@ def test_a_name_is_given_once(mesh: Emulation, tmp_path: Path) -> None:
 
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
 def test_iperf3_is_collected(tmp_path: Path) -> None:
-    """A transfer each way, each with a server (one that still empties its queue is busy), and a simulated flow beside."""
+    """A transfer each way, each with a server (one that still empties its queue is busy); a simulated flow beside."""
     runs = """
 [[emulate.host]]
 node = "B"
