@@ -24,7 +24,6 @@ from meshpace.report.picture import picture
 from meshpace.stats import Estimate
 
 PICTURES = ROOT / "docs" / "pictures"
-CHANNELS_BY = ".venv/bin/meshpace run scenarios/two-radios.toml --film docs/pictures/two-radios-film.html"
 MADE_BY = ".venv/bin/meshpace demo --picture docs/pictures/demo-chain.svg --film docs/pictures/demo-film.svg"
 RRUL_BY = (
     ".venv/bin/meshpace compare scenarios/rrul.toml --scheme cubic,cubic-fq-codel,tcp-gap --seeds 5 --svg "
@@ -55,9 +54,8 @@ def shape(root: ElementTree.Element) -> list[tuple[str, str]]:
 def test_every_picture_has_its_command() -> None:
     assert MADE_BY in (ROOT / "README.md").read_text()
     assert sorted(path.name for path in PICTURES.iterdir()) == [
-        "calm.svg", "demo-chain.svg", "demo-film.html", "demo-film.svg", "rrul.svg", "two-radios-film.html",
+        "calm.svg", "demo-chain.svg", "demo-film.html", "demo-film.svg", "rrul.svg",
     ]  # fmt: skip
-    assert CHANNELS_BY in (ROOT / "docs" / "model.md").read_text()
     assert RRUL_BY in (ROOT / "docs" / "howto" / "latency-under-load.md").read_text()
 
 
