@@ -88,8 +88,8 @@ class Daemon:
         return ask(self.socket, command, **arguments)
 
     def status(self) -> dict[str, Any]:
-        """The daemon as a whole."""
-        return dict(self.ask("status")["status"])
+        """The daemon as a whole. While its data thread is slower than an answer waits, it says so instead."""
+        return dict(wait_for(lambda: self.ask("status").get("status")))
 
     def flows(self) -> list[dict[str, Any]]:
         """All flows."""

@@ -232,7 +232,7 @@ def soak(folder: Path, seconds: float, connections: int, seed: int, mean_gap_s: 
         start = told = time.monotonic()
         try:
             with daemon, watched(daemon, done.samples):
-                while (now := time.monotonic()) < start + seconds:
+                while (now := time.monotonic()) < start + seconds or not done.faults.done:
                     done.crowds.check()
                     time.sleep(min(draw.expovariate(1 / mean_gap_s), max(0.0, start + seconds - now)))
                     kills = time.monotonic() < start + seconds / 2

@@ -16,6 +16,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from clock import bound
 from endpoints import ENDPOINT, FAR, KERNEL, Process, Site, accept, digest_of, interrupt, sha256
 from net import MESHPACED, run, wait_for
 
@@ -164,7 +165,7 @@ def test_every_scheme_moves_megabytes(tmp_path: Path) -> None:
     # Never faster; slower by what the timer is late where the processors are busy.
     fixed = rates["fixed-rate"]
     assert fixed is not None
-    assert 4 < fixed < 20 * 1448 / 1500, rates
+    assert bound(4, busy=2) < fixed < 20 * 1448 / 1500, rates
 
 
 def rate_of(name: str, file: Path, refused: bool) -> float | None:
