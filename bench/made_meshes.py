@@ -128,9 +128,9 @@ def valley() -> dict[str, str]:
 
 
 MESHES = {
-    "village": (village, ["--standard", "802.11g", "--rate", "24Mbps"]),
-    "quarter": (quarter, ["--standard", "802.11b", "--rate", "11Mbps"]),
-    "valley": (valley, []),
+    "village": (village, ["--standard", "802.11g", "--rate", "24Mbps"], "A village by its map, batman-adv: 14 nodes"),
+    "quarter": (quarter, ["--standard", "802.11b", "--rate", "11Mbps"], "A quarter of a town, olsrd: 16 nodes"),
+    "valley": (valley, [], "A valley, a rate a link: 12 nodes"),
 }
 
 
@@ -139,13 +139,18 @@ def main() -> None:
     parser.add_argument("folder", nargs="?", type=Path, default=SCENARIOS)
     folder = parser.parse_args().folder
     (folder / "meshes").mkdir(parents=True, exist_ok=True)
-    for name, (make, words) in MESHES.items():
+    for name, (make, words, description) in MESHES.items():
         files = make()
         for file, text in files.items():
             (folder / "meshes" / file).write_text(text, encoding="utf-8")
         paths = [f"meshes/{file}" for file in files]
         command = [sys.executable, "-m", "meshpace", "import", *paths, *words, "-o", f"mesh-{name}.toml"]
         subprocess.run(command, cwd=folder, check=True)
+        scenario = folder / f"mesh-{name}.toml"
+        text = scenario.read_text(encoding="utf-8")
+        head = f'name = "mesh-{name}"\n'
+        about = f'description = "{description}"\nsource = "made: bench/made_meshes.py; docs/radios.md"\n'
+        scenario.write_text(text.replace(head, head + about), encoding="utf-8")
 
 
 if __name__ == "__main__":

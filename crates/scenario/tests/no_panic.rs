@@ -9,6 +9,7 @@ fn files() -> Vec<Vec<u8>> {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
     let mut paths: Vec<_> =
         std::fs::read_dir(folder).expect("scenarios").map(|entry| entry.expect("an entry").path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
     paths.sort();
     paths.into_iter().map(|path| std::fs::read(path).expect("a file")).collect()
 }
