@@ -1,5 +1,6 @@
 //! Requests for a new number, where all ways have become infeasible (RFC 8966, sections 2.6 and 3.8).
 
+use super::again::Again;
 use super::message::INFINITE;
 use super::{Babel, BabelTlv, newer};
 use crate::{Action, Recipient};
@@ -19,16 +20,6 @@ struct Asked {
     again: Option<Again>,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct Again {
-    at: Instant,
-    pause: Span,
-    left: u8,
-}
-
-/// An own request is repeated so often, after this time and twice as long each time (appendix B; babeld, RESEND_MAX).
-const TIMES: u8 = 3;
-const PAUSE: Span = Span::from_secs(2);
 /// A copy of a request that comes within this time goes no further (section 3.8.1.2); one that its maker repeats does.
 const COPIES: Span = Span::from_secs(1);
 /// Nodes that a request may pass (babeld).
@@ -39,7 +30,7 @@ const LOST: u16 = 100;
 impl Asking {
     /// When something is due.
     pub(super) fn at(&self) -> Option<Instant> {
-        self.0.values().filter_map(|asked| Some(asked.again?.at)).min()
+        self.0.values().filter_map(|asked| Some(asked.again?.at())).min()
     }
 
     /// True if somebody waits for this number.
@@ -59,8 +50,7 @@ impl Babel {
     /// No way is left: whoever knows of one may have to ask on.
     pub(super) fn ask_everybody<P>(&mut self, now: Instant, destination: NodeId, out: &mut Vec<Action<P>>) {
         let Some(seqno) = self.table.next_seqno(destination) else { return };
-        let again = Some(Again { at: now + PAUSE, pause: PAUSE, left: TIMES });
-        self.asking.0.insert(destination, Asked { seqno, since: now, again });
+        self.asking.0.insert(destination, Asked { seqno, since: now, again: Some(Again::after(now)) });
         let request = BabelTlv::SeqnoRequest { destination, seqno, hops: HOPS };
         Self::send(vec![request], Recipient::Broadcast, out);
     }
@@ -90,13 +80,11 @@ impl Babel {
     pub(super) fn ask_again<P>(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
         let mut tlvs = Vec::new();
         for (destination, asked) in &mut self.asking.0 {
-            let Some(again) = asked.again.as_mut().filter(|again| again.at <= now) else { continue };
+            let Some(again) = asked.again.as_mut().filter(|again| again.at() <= now) else { continue };
             tlvs.push(BabelTlv::SeqnoRequest { destination: *destination, seqno: asked.seqno, hops: HOPS });
-            again.pause = again.pause * 2;
-            again.at = now + again.pause;
-            again.left -= 1;
+            let left = again.said(now);
             asked.since = now;
-            asked.again = asked.again.filter(|again| again.left > 0);
+            asked.again = asked.again.filter(|_| left);
         }
         if !tlvs.is_empty() {
             Self::send(tlvs, Recipient::Broadcast, out);

@@ -5,6 +5,7 @@
 //! become infeasible asks the destination for a new number. A node tells of one address, its own. Left out: authentication, source-specific routes,
 //! costs by round trips, unicast Hellos, acknowledgement requests (urgent updates are repeated instead, as babeld does).
 
+mod again;
 mod asking;
 mod link;
 mod message;
@@ -141,11 +142,6 @@ impl Babel {
         }
     }
 
-    /// A quarter more or less, so that nodes do not fall into step.
-    fn roughly(&mut self, span: Span) -> Span {
-        Span::from_secs_f64(span.as_secs_f64() * self.jitter.uniform(0.75, 1.25))
-    }
-
     fn send<P>(tlvs: Vec<BabelTlv>, to: Recipient, out: &mut Vec<Action<P>>) {
         out.extend(BabelPacket::of(tlvs).into_iter().map(|packet| Action::SendControl {
             message: packet.into(),
@@ -174,8 +170,7 @@ impl Babel {
         let hello = BabelTlv::Hello { seqno: self.hello_seqno, interval: self.hello_interval };
         let tlvs = [hello].into_iter().chain(heard).collect();
         Self::send(tlvs, Recipient::Broadcast, out);
-        let pause = self.roughly(self.hello_interval);
-        self.hello_at = now + pause;
+        self.hello_at = now + roughly(self.hello_interval, &mut self.jitter);
     }
 
     fn link_cost(&self, neighbour: NodeId) -> u16 {
@@ -337,8 +332,7 @@ impl Babel {
         for (destination, via) in old.map(|(destination, via, _)| (destination, via)).collect::<Vec<_>>() {
             self.forget(now, destination, via, out);
         }
-        let pause = self.roughly(self.hello_interval / 2);
-        self.check_at = now + pause;
+        self.check_at = now + roughly(self.hello_interval / 2, &mut self.jitter);
     }
 
     fn way(&self, destination: NodeId) -> Option<(NodeId, u16)> {
@@ -417,4 +411,9 @@ impl<P> RoutingProtocol<P> for Babel {
     fn route_failures(&self) -> u64 {
         self.route_failures
     }
+}
+
+/// A quarter more or less, so that nodes do not fall into step.
+fn roughly(span: Span, jitter: &mut Stream) -> Span {
+    Span::from_secs_f64(span.as_secs_f64() * jitter.uniform(0.75, 1.25))
 }

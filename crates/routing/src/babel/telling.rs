@@ -1,7 +1,8 @@
 //! Updates: all routes from time to time, what has changed soon or at once, what others must know several times (RFC 8966, section 3.7).
 
+use super::again::Again;
 use super::message::INFINITE;
-use super::{Babel, BabelTlv};
+use super::{Babel, BabelTlv, roughly};
 use crate::{Action, Recipient};
 use meshpace_random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
@@ -15,20 +16,10 @@ pub(super) struct Telling {
     told_all: Option<Instant>,
     changed: BTreeSet<NodeId>,
     changed_at: Option<Instant>,
+    /// What was told of a destination is told again.
     again: BTreeMap<NodeId, Again>,
 }
 
-/// What was told of a destination is told again.
-#[derive(Clone, Copy, Debug)]
-struct Again {
-    at: Instant,
-    pause: Span,
-    left: u8,
-}
-
-/// Urgent updates go out so often after the first time, after this time and twice as long each time (babeld: RESEND_MAX, `resend_delay`).
-const TIMES: u8 = 3;
-const PAUSE: Span = Span::from_secs(2);
 /// Updates wait for one another half as long as this, a quarter more or less, if they are urgent (babeld, `update_jitter`).
 const URGENT: Span = Span::from_millis(100);
 /// And if they are not.
@@ -42,7 +33,7 @@ impl Telling {
     /// What has changed of a destination is told with all that changes until then.
     pub(super) fn soon(&mut self, now: Instant, destination: NodeId, urgent: bool, jitter: &mut Stream) {
         let wait = if urgent { URGENT } else { PATIENT };
-        let at = now + Span::from_secs_f64(wait.as_secs_f64() * jitter.uniform(0.75, 1.25) / 2.0);
+        let at = now + roughly(wait / 2, jitter);
         self.changed.insert(destination);
         self.changed_at = Some(self.changed_at.map_or(at, |before| before.min(at)));
     }
@@ -50,20 +41,19 @@ impl Telling {
     /// The same at once, and again.
     pub(super) fn repeatedly(&mut self, now: Instant, destination: NodeId, jitter: &mut Stream) {
         self.soon(now, destination, true, jitter);
-        self.again.insert(destination, Again { at: now + PAUSE, pause: PAUSE, left: TIMES });
+        self.again.insert(destination, Again::after(now));
     }
 
     /// All is told soon, unless it just was.
     pub(super) fn all_soon(&mut self, now: Instant, least: Span, jitter: &mut Stream) {
         if self.told_all.is_none_or(|told| now.saturating_since(told) > least) {
-            let at = now + Span::from_secs_f64(PATIENT.as_secs_f64() * jitter.uniform(0.75, 1.25) / 2.0);
-            self.all_at = self.all_at.min(at);
+            self.all_at = self.all_at.min(now + roughly(PATIENT / 2, jitter));
         }
     }
 
     /// When something is due.
     pub(super) fn at(&self) -> Instant {
-        let again = self.again.values().map(|again| again.at).min();
+        let again = self.again.values().map(Again::at).min();
         [self.changed_at, again].into_iter().flatten().fold(self.all_at, Instant::min)
     }
 }
@@ -71,19 +61,19 @@ impl Telling {
 impl Babel {
     /// Tells of what is due.
     pub(super) fn tell<P>(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
-        for (destination, again) in self.telling.again.iter_mut().filter(|(_, again)| again.at <= now) {
-            self.telling.changed.insert(*destination);
-            self.telling.changed_at = Some(now);
-            again.pause = again.pause * 2;
-            again.at = now + again.pause;
-            again.left -= 1;
-        }
-        self.telling.again.retain(|_, again| again.left > 0);
+        let Telling { changed, changed_at, again, .. } = &mut self.telling;
+        again.retain(|destination, again| {
+            let due = again.at() <= now;
+            if due {
+                changed.insert(*destination);
+                *changed_at = Some(now);
+            }
+            !due || again.said(now)
+        });
         if now >= self.telling.all_at {
             self.telling.changed.extend([self.me].into_iter().chain(self.table.destinations()));
             self.telling.told_all = Some(now);
-            let pause = self.roughly(self.update_interval);
-            self.telling.all_at = now + pause;
+            self.telling.all_at = now + roughly(self.update_interval, &mut self.jitter);
         } else if self.telling.changed_at.is_none_or(|at| at > now) {
             return;
         }
