@@ -14,7 +14,8 @@ impl Air {
     /// The link from one node to another; `gradual`: frames are lost by error curves.
     pub(crate) fn quality(&self, from: NodeId, to: NodeId, gradual: bool) -> LinkQuality {
         let phy = &self.config.phy;
-        let (data, answers) = (self.mode(from, Some(to)), phy.answer(self.mode(from, Some(to))));
+        let data = self.mode_between(from, to);
+        let answers = phy.answer(data);
         let frame = phy.mpdu(TEST_FRAME);
         let arrives = |from, to, size, mode| {
             let noise = self.config.limits.noise;

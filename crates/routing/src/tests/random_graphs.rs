@@ -105,6 +105,23 @@ fn circle(net: &Network, count: usize) -> Option<(usize, usize)> {
     })
 }
 
+/// Cuts the link of this number, counted round, or joins it again.
+fn switch(net: &mut Network, links: &Links, there: &mut [bool], link: usize) {
+    let Some(&(a, b)) = links.get(link % links.len().max(1)) else { return };
+    let there = &mut there[link % links.len()];
+    if *there {
+        net.cut(a, b);
+    } else {
+        net.join(a, b);
+    }
+    *there = !*there;
+}
+
+/// The links that are there.
+fn left(links: &Links, there: &[bool]) -> Links {
+    links.iter().zip(there).filter(|(_, there)| **there).map(|(link, _)| *link).collect()
+}
+
 fn pairs() -> impl Strategy<Value = Vec<(u32, u32)>> {
     proptest::collection::vec((0..100u32, 0..100u32), 1..12)
 }
@@ -180,18 +197,13 @@ proptest! {
                 net.run((net.now + Span::from_millis(500)).min(end));
                 prop_assert_eq!(circle(&net, count), None);
             }
-            if let Some(&(a, b)) = links.get(link % links.len().max(1)) {
-                let there = &mut there[link % links.len()];
-                if *there { net.cut(a, b) } else { net.join(a, b) }
-                *there = !*there;
-            }
+            switch(&mut net, &links, &mut there, link);
         }
         // With time to hear of it all every way is found again, and no other is left. After a cold start settling times of 12 s, which
         // a new number every 11 to 15 s begins anew, keep some ways from being told for minutes.
         net.run(net.now + Span::from_secs(150));
         prop_assert_eq!(circle(&net, count), None);
-        let left: Links = links.iter().zip(&there).filter(|(_, there)| **there).map(|(link, _)| *link).collect();
-        let hops = floyd_warshall(count, &left);
+        let hops = floyd_warshall(count, &left(&links, &there));
         for (from, row) in hops.iter().enumerate() {
             for (to, hops) in row.iter().enumerate().filter(|(to, _)| *to != from) {
                 let found = net.node(from as u32).next_hop(net.now, NodeId::from_index(to));
@@ -272,11 +284,7 @@ proptest! {
                 net.run((net.now + Span::from_millis(100)).min(end));
                 prop_assert_eq!(circle(&net, count), None);
             }
-            if let Some(&(a, b)) = links.get(link % links.len().max(1)) {
-                let there = &mut there[link % links.len()];
-                if *there { net.cut(a, b) } else { net.join(a, b) }
-                *there = !*there;
-            }
+            switch(&mut net, &links, &mut there, link);
             if let Some(&(a, b)) = links.get(pause as usize % links.len().max(1)) {
                 net.lose(a, b, loss);
             }
@@ -284,8 +292,7 @@ proptest! {
         links.iter().for_each(|&(a, b)| net.lose(a, b, 0.0));
         net.run(net.now + Span::from_secs(150));
         prop_assert_eq!(circle(&net, count), None);
-        let left: Links = links.iter().zip(&there).filter(|(_, there)| **there).map(|(link, _)| *link).collect();
-        let hops = floyd_warshall(count, &left);
+        let hops = floyd_warshall(count, &left(&links, &there));
         for (from, row) in hops.iter().enumerate() {
             for (to, hops) in row.iter().enumerate().filter(|(to, _)| *to != from) {
                 let found = net.node(from as u32).next_hop(net.now, NodeId::from_index(to));
