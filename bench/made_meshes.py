@@ -144,9 +144,9 @@ def main() -> None:
         for file, text in files.items():
             (folder / "meshes" / file).write_text(text, encoding="utf-8")
         paths = [f"meshes/{file}" for file in files]
-        command = [sys.executable, "-m", "meshpace", "import", *paths, *words, "-o", f"mesh-{name}.toml"]
-        subprocess.run(command, cwd=folder, check=True)
         scenario = folder / f"mesh-{name}.toml"
+        command = [sys.executable, "-m", "meshpace", "import", *paths, *words, "-o", scenario.name]
+        subprocess.run(command, cwd=folder, check=True)
         text = scenario.read_text(encoding="utf-8")
         head = f'name = "mesh-{name}"\n'
         about = f'description = "{description}"\nsource = "made: bench/made_meshes.py; docs/radios.md"\n'

@@ -133,7 +133,8 @@ def test_observing_alters_nothing(net: Net) -> None:
     with Daemon(net, "observe") as daemon:
         Transfers(net, BOTH * 2, 150_000).finish()
         # What the daemon lists is a tenth of a second old, on a busy machine more.
-        flows = wait_for(lambda: measured_of(daemon.flows()) and daemon.flows())
+        wait_for(lambda: measured_of(daemon.flows()))
+        flows = daemon.flows()
         time.sleep(1)  # the last ACKs are still on their way when the applications are done
     # Every packet that came in on one side went out on the other, byte for byte but for what routing changes (TTL or
     # hop limit, the IPv4 header's checksum), in its flow's order, and nothing was added.
