@@ -33,6 +33,7 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
         "radio_links": scenario.radio_links.iter().map(|link| json!({
             "from": name(Endpoint::Mesh(link.from)),
             "to": name(Endpoint::Mesh(link.to)),
+            "mhz": link.mhz,
             "loss": link.loss,
             "loss_length": link.loss_length.map(|length| length.0),
             "burst": link.burst,
@@ -188,6 +189,7 @@ fn radio(scenario: &Scenario) -> Value {
         "link_rates": radio.link_rates.iter().map(|exception| json!({
             "from": scenario.name_of(Endpoint::Mesh(exception.from)),
             "to": exception.to.map(|to| scenario.name_of(Endpoint::Mesh(to)).to_owned()),
+            "mhz": exception.mhz,
             "rate_bps": exception.rate.as_bits_per_sec(),
         })).collect::<Vec<_>>(),
     });

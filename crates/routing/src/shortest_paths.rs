@@ -103,6 +103,28 @@ impl ShortestPaths {
         self.column(to)[from.index()].map(|leg| u32::from(leg.hops.get()))
     }
 
+    /// For every node the index of that one of `ends` to which its way is the least, of equal ones that of the fewest hops, of these the first;
+    /// its own for one of them. `None`: there is a way to none.
+    #[must_use]
+    pub fn least_of(&self, ends: &[NodeId]) -> Vec<Option<u32>> {
+        let mut best: Vec<Option<(u64, u16, u32)>> = vec![None; self.nodes()];
+        let mut frontier: BinaryHeap<_> =
+            (0..).zip(ends).map(|(index, end)| Reverse(((0, 0, index), *end))).collect();
+        while let Some(Reverse((way, node))) = frontier.pop() {
+            let (cost, hops, index) = way;
+            if best[node.index()].is_some() {
+                continue; // a way as good or better came first
+            }
+            best[node.index()] = Some(way);
+            for (&from, link) in self.neighbours(node).iter().zip(&self.costs[self.of(node)]) {
+                if best[from.index()].is_none() {
+                    frontier.push(Reverse(((cost + u64::from(link.0.get()), hops + 1, index), from)));
+                }
+            }
+        }
+        best.into_iter().map(|way| way.map(|(.., index)| index)).collect()
+    }
+
     fn column(&self, to: NodeId) -> &[Option<Leg>] {
         self.toward[to.index()].get_or_init(|| self.search(to))
     }
@@ -202,6 +224,23 @@ mod tests {
                 }
             }
         }
+    }
+
+    #[test]
+    fn the_end_with_the_least_way_is_taken_of_equal_ones_the_first() {
+        for seed in 0..100 {
+            let costs = graph(4 + seed as usize % 9, seed);
+            let best = least(&costs);
+            let ends: Vec<_> = (0..costs.len()).rev().step_by(3).collect();
+            let found =
+                paths(&costs).least_of(&ends.iter().copied().map(NodeId::from_index).collect::<Vec<_>>());
+            for (node, found) in found.into_iter().enumerate() {
+                let by_way = (0..).zip(&ends).map(|(index, end)| (best[node][*end], index));
+                assert_eq!(found, by_way.min().map(|(_, index)| index), "{node} to {ends:?} of {costs:?}");
+            }
+        }
+        let apart = ShortestPaths::new(&[vec![], vec![]], |_, _| Cost::ONE);
+        assert_eq!(apart.least_of(&[NodeId(1)]), [None, Some(0)]);
     }
 
     #[test]

@@ -357,6 +357,8 @@ static RADIO_LINK: Section = Section {
     keys: &[
         Key::new("from", Kind::Text, "The transmitter's id.").required(),
         Key::new("to", Kind::Text, "The receiver's id.").required(),
+        radios::OF_LINK[0],
+        radios::OF_LINK[1],
         Key::new("loss", real(&RATIO, 0.0, 1.0), "Probability that a frame is lost that could be decoded.")
             .default("0"),
         Key::new(

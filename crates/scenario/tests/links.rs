@@ -62,7 +62,7 @@ fn radio_links_instead_of_places() {
     assert!(scenario.mesh.iter().all(|node| node.position.is_none()));
     assert_eq!(scenario.radio.propagation, Propagation::Ranges);
     let (a, b, c) = (NodeId(0), NodeId(1), NodeId(2));
-    let link = |from, to, loss, burst| RadioLink { from, to, loss, loss_length: None, burst };
+    let link = |from, to, loss, burst| RadioLink { from, to, mhz: None, loss, loss_length: None, burst };
     let expected = [
         link(a, b, 0.0, None),
         link(b, a, 1.0, None),

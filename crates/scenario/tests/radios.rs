@@ -130,6 +130,55 @@ fn the_command_line_sets_a_radio_of_a_node() {
 }
 
 #[test]
+fn a_link_has_values_of_its_own_on_each_channel() {
+    let both = table("channel = 36") + &table("channel = 46\nwidth = \"40MHz\"");
+    let text = row("standard = \"802.11n\"", &[&both, &both])
+        + "[[radio_link]]\nfrom = \"n0\"\nto = \"n1\"\nchannel = 46\nloss = 0.2\nrate = \"27Mbps\"\n"
+        + "[[radio_link]]\nfrom = \"n1\"\nto = \"n0\"\nfrequency = \"5.18GHz\"\nrate = \"13Mbps\"\nsymmetric = false\n";
+    let scenario = resolve(&text);
+    let (a, b) = (NodeId(0), NodeId(1));
+    let link =
+        |from, to, mhz, loss| RadioLink { from, to, mhz: Some(mhz), loss, loss_length: None, burst: None };
+    assert_eq!(scenario.radio_links, [link(a, b, 5230, 0.2), link(b, a, 5180, 0.0), link(b, a, 5230, 0.2)]);
+    let rates = |channel: usize| {
+        let radio = scenario.channels[channel].radio(&scenario.radio);
+        [radio.rate_between(a, b), radio.rate_between(b, a)].map(|rate| rate.as_bits_per_sec() as f64 / 1e6)
+    };
+    assert_eq!((rates(0), rates(1)), ([65.0, 13.0], [27.0, 27.0]));
+}
+
+#[test]
+fn of_one_channel_a_link_may_say_it() {
+    let text = |channel: &str, link: &str| {
+        format!(
+            "[radio]\n{channel}\n[[node]]\nid = \"a\"\n[[node]]\nid = \"b\"\n[[radio_link]]\nfrom = \"a\"\nto = \"b\"\n{link}\n[[flow]]\nfrom = \"a\"\nto = \"b\"\n"
+        )
+    };
+    let scenario = resolve(&text("channel = 6", "channel = 6"));
+    assert!(scenario.channels.is_empty() && scenario.radio_links.len() == 2, "{:?}", scenario.radio_links);
+}
+
+#[test]
+fn nodes_are_neighbours_where_both_directions_are_on_one_channel() {
+    let nodes = |keys: &str| format!("[[node]]\nid = \"a\"\n{keys}[[node]]\nid = \"b\"\n{keys}");
+    let text = |back: u16| {
+        let both = table("channel = 1") + &table("channel = 6");
+        let link = |from: &str, to: &str, channel| {
+            format!(
+                "[[radio_link]]\nfrom = \"{from}\"\nto = \"{to}\"\nchannel = {channel}\nsymmetric = false\n"
+            )
+        };
+        nodes(&both) + &link("a", "b", 1) + &link("b", "a", back) + "[[flow]]\nfrom = \"a\"\nto = \"b\"\n"
+    };
+    let file = |back| {
+        ScenarioFile::parse("test.toml", text(back).as_bytes(), &Overrides::none()).expect("well-formed")
+    };
+    assert!(file(1).resolve(1).is_ok());
+    let error = file(6).resolve(1).expect_err("no exchange is possible").to_string();
+    assert!(error.contains("which \"a\" cannot reach"), "{error}");
+}
+
+#[test]
 fn a_way_leads_over_nodes_that_share_a_channel() {
     let flow = "[[flow]]\nfrom = \"n0\"\nto = \"n2\"\n[routing]\nprotocol = \"static\"\n";
     let (one, six) = (table("channel = 1"), table("channel = 6"));

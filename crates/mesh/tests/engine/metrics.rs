@@ -1,6 +1,6 @@
 //! Static routes by metrics of links.
 
-use super::support::run;
+use super::support::{cbr, link, measure, run, wired};
 
 const TRIANGLE: &str = include_str!("../../../../scenarios/triangle.toml");
 
@@ -18,6 +18,38 @@ fn a_metric_of_links_goes_around_a_link_that_loses_most() {
     for metric in ["etx", "ett", "airtime"] {
         let (hops, around) = by(metric);
         assert!(hops == 2 && around > 20.0 * direct && around > 2e6, "{metric}, {hops} hops: {around} bit/s");
+    }
+}
+
+/// The near gateway is a hop away over a link that loses most frames, the far one two good hops.
+#[test]
+fn a_metric_chooses_the_gateway_as_well() {
+    let gateways = |metric: &str| {
+        let mut text = measure(20.0, 2.0) + &cbr("a", "w", 1e6, 1000) + &wired("w");
+        for id in ["near", "a", "b", "far"] {
+            text += &format!("[[node]]\nid = \"{id}\"\n");
+        }
+        for (from, to, loss) in [("a", "near", 0.6), ("a", "b", 0.0), ("b", "far", 0.0)] {
+            text += &format!("[[radio_link]]\nfrom = \"{from}\"\nto = \"{to}\"\nloss = {loss}\n");
+        }
+        text += &(link("near", "w", "100Mbps", "10ms") + &link("far", "w", "100Mbps", "10ms"));
+        let result = run(&format!("{text}[routing]\nprotocol = \"static\"\nmetric = \"{metric}\"\n"));
+        let taken: Vec<_> =
+            result.links.iter().filter(|link| link.attempts > Some(0)).map(|link| link.to.clone()).collect();
+        (taken, result.flows[0].goodput_bps)
+    };
+    let (by_hops, slow) = gateways("hops");
+    assert_eq!(by_hops, ["near"]);
+    for metric in ["etx", "ett", "airtime"] {
+        let (taken, goodput) = gateways(metric);
+        assert!(
+            !taken.contains(&"near".to_owned()) && taken.contains(&"far".to_owned()),
+            "{metric}: {taken:?}"
+        );
+        assert!(
+            goodput > 4.0 * slow,
+            "{metric}: {goodput} bit/s over two good hops, {slow} over the bad one"
+        );
     }
 }
 

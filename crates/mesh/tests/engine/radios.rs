@@ -156,6 +156,61 @@ fn protocols_with_messages_find_ways_over_several_channels() {
     }
 }
 
+/// Two nodes without places, on channels 1 and 6, with these links; (goodput in bit/s of a saturated flow from a to b, the links that it used).
+fn of_links(links: &[(u32, &str)], keys: &str) -> (f64, Vec<u16>) {
+    let mut text =
+        measure(4.0, 1.0) + &flow("a", "b", "app = \"cbr\"\nrate = \"20Mbps\"\npacket = 1400") + keys;
+    for id in ["a", "b"] {
+        text += &format!("[[node]]\nid = \"{id}\"\n{}{}", radio(1, ""), radio(6, ""));
+    }
+    for (channel, keys) in links {
+        text += &format!("[[radio_link]]\nfrom = \"a\"\nto = \"b\"\nchannel = {channel}\n{keys}\n");
+    }
+    let result = run(&text);
+    (result.flows[0].goodput_bps, carried(&result).into_iter().map(|(.., channel)| channel).collect())
+}
+
+#[test]
+fn a_link_is_on_its_channel_alone() {
+    let (full, on) = of_links(&[(6, "")], "");
+    assert!(full > 4e6 && on == [6], "{full} bit/s on {on:?}");
+    let (slow, _) = of_links(&[(6, "rate = \"1Mbps\"")], "");
+    assert!((5.0..9.0).contains(&(full / slow)), "{full} bit/s at 11 Mbit/s, {slow} at 1");
+}
+
+#[test]
+fn a_link_loses_and_is_slow_on_its_channel_alone_and_the_metric_takes_the_other() {
+    let (full, _) = of_links(&[(6, "")], "");
+    for bad in ["loss = 0.6", "rate = \"1Mbps\""] {
+        let ett = "[routing]\nprotocol = \"static\"\nmetric = \"ett\"\n";
+        let (goodput, on) = of_links(&[(1, bad), (6, "")], ett);
+        assert_eq!((goodput, on), (full, vec![6]), "{bad}");
+        let (goodput, on) = of_links(&[(1, ""), (6, bad)], ett);
+        assert_eq!(on, [1], "{bad}");
+        assert!((goodput / full - 1.0).abs() < 0.01, "{goodput} and {full}: {bad}");
+    }
+}
+
+#[test]
+fn who_senses_another_on_one_channel_sends_at_once_on_the_other() {
+    // Two pairs; a and c sense each other on channel 1, where b hears a and d hears c.
+    let text = |sensed: u32| {
+        let flows = ["ab", "cd"]
+            .map(|ends| flow(&ends[..1], &ends[1..], "app = \"cbr\"\nrate = \"20Mbps\"\npacket = 1400"));
+        let nodes = ["a", "b", "c", "d"]
+            .map(|id| format!("[[node]]\nid = \"{id}\"\n{}{}", radio(1, ""), radio(6, "")));
+        let link = |from: &str, to: &str, channel: u32, keys: &str| {
+            format!("[[radio_link]]\nfrom = \"{from}\"\nto = \"{to}\"\nchannel = {channel}\n{keys}\n")
+        };
+        let links =
+            link("a", "b", 1, "") + &link("c", "d", 1, "") + &link("a", "c", sensed, "decoded = false");
+        measure(4.0, 1.0) + &nodes.concat() + &links + &flows.concat()
+    };
+    let sum = |sensed| run(&text(sensed)).flows.iter().map(|flow| flow.goodput_bps).sum::<f64>();
+    let (same, other) = (sum(1), sum(6));
+    assert!((1.7..2.1).contains(&(other / same)), "{same} bit/s if they share a channel, {other} if not");
+}
+
 #[test]
 fn a_radio_has_its_own_rate() {
     let flows = measure(4.0, 1.0) + &flow("n0", "n1", "app = \"cbr\"\nrate = \"20Mbps\"\npacket = 1400");

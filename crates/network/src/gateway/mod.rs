@@ -6,6 +6,7 @@ use crate::event::Alarm;
 use meshpace_gateway::{Behaviour, Counters, Gateway, Side};
 use meshpace_hook::Hooked;
 use meshpace_packet::Packet;
+use meshpace_routing::ShortestPaths;
 use meshpace_units::{NodeId, Quantiles};
 use nearest::nearest_gateways;
 use std::cell::OnceCell;
@@ -70,13 +71,19 @@ pub(crate) struct Gateways {
 }
 
 impl Gateways {
-    /// These, sorted by node, of so many nodes, of which `neighbours` can decode what one sends.
+    /// These, sorted by node. By the metric of `paths` each node has the one to which its way is the least; `None`: by hops over so many
+    /// nodes, of which `neighbours` can decode what one sends.
     pub(crate) fn new<N: Iterator<Item = NodeId>>(
         all: Vec<GatewayNode>,
+        paths: Option<&ShortestPaths>,
         nodes: usize,
         neighbours: impl Fn(NodeId) -> N,
     ) -> Self {
-        let of_node = nearest_gateways(nodes, all.iter().map(|gateway| gateway.node), neighbours);
+        let at: Vec<_> = all.iter().map(|gateway| gateway.node).collect();
+        let of_node = match paths {
+            Some(paths) => paths.least_of(&at),
+            None => nearest_gateways(nodes, at.into_iter(), neighbours),
+        };
         Self { all, of_node, by_air: OnceCell::new() }
     }
 

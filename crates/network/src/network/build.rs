@@ -8,7 +8,7 @@ use crate::event::{EventQueue, InterfaceId};
 use crate::gateway::{GatewayNode, Gateways};
 use crate::measure::Statistics;
 use crate::node::{ArpTable, Hosts, Interface, Nodes};
-use crate::routing::{AddressBook, Machines, Paths, Radios, host, protocol, shortest_paths};
+use crate::routing::{AddressBook, LinkCosts, Machines, Paths, Radios, host, protocol, shortest_paths};
 use crate::wired::{Loss, Wired, WiredLink};
 use meshpace_gateway::Behaviour;
 use meshpace_packet::Packets;
@@ -18,7 +18,7 @@ use meshpace_radio::{LinkLoss, Links, Losses, Phy, Position, Reception, Station,
 use meshpace_random::Stream;
 use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
 use meshpace_routing::{Cost, ShortestPaths};
-use meshpace_scenario::{self as scenario, Measure, NodeRadio, Scenario};
+use meshpace_scenario::{self as scenario, Measure, NodeRadio, RadioLink, Scenario};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -60,6 +60,10 @@ impl<T: Copy + Debug> Network<T> {
         let first = airs.next().unwrap_or_else(|| panic!("a network without air"));
         let mut airs = Airs::new(first, airs.collect());
         let mut paths = Arc::new(shortest_paths(scenario, &airs));
+        let at_gateways = scenario.mesh.iter().enumerate().filter(|(_, node)| node.gateway);
+        let at_gateways = at_gateways.map(|(at, _)| GatewayNode::new(NodeId::from_index(at), gateway()));
+        let by_metric = (!LinkCosts::new(scenario).are_one()).then_some(&*paths);
+        let gateways = Gateways::new(at_gateways.collect(), by_metric, count, |node| airs.neighbours(node));
         let radios = Radios::new(scenario, &airs, numbers);
         let protocols = (0..count).map(|index| protocol(NodeId::from_index(index), scenario, &paths));
         let routing = Machines::new(protocols);
@@ -73,9 +77,6 @@ impl<T: Copy + Debug> Network<T> {
                 paths.forget();
             }
         }
-        let at_gateways = scenario.mesh.iter().enumerate().filter(|(_, node)| node.gateway);
-        let at_gateways = at_gateways.map(|(at, _)| GatewayNode::new(NodeId::from_index(at), gateway()));
-        let gateways = Gateways::new(at_gateways.collect(), count, |node| airs.neighbours(node));
         // Routes and gateways go by the means.
         airs.iter_mut().for_each(Air::fade);
         let epoch = asks.iter().find_map(|asks| asks.shares);
@@ -117,11 +118,18 @@ impl<T: Copy + Debug> Network<T> {
 
 /// A channel as a scenario has it: what its radios have in common, and whose they are.
 struct Plan<'a> {
+    /// Its centre, MHz; `None`: there is no other.
+    mhz: Option<u16>,
     radio: Cow<'a, scenario::Radio>,
     radios: Cow<'a, [NodeRadio]>,
 }
 
 impl Plan<'_> {
+    /// True if something holds here that holds on this channel; `None`: on all.
+    fn carries(&self, mhz: Option<u16>) -> bool {
+        mhz.is_none() || self.mhz.is_none() || mhz == self.mhz
+    }
+
     /// The nodes that are on it; `None`: all.
     fn members(&self, nodes: usize) -> Option<Box<[NodeId]>> {
         (self.radios.len() < nodes).then(|| self.radios.iter().map(|radio| radio.node).collect())
@@ -136,26 +144,34 @@ fn plans(scenario: &Scenario) -> Vec<Plan<'_>> {
         let mode = standard.data_mode(radio.rate).unwrap_or(standard.default_mode);
         let of_node = |index| NodeRadio { node: NodeId::from_index(index), number: 0, mode };
         let radios = (0..scenario.mesh.len()).map(of_node).collect();
-        return vec![Plan { radio: Cow::Borrowed(radio), radios: Cow::Owned(radios) }];
+        return vec![Plan { mhz: None, radio: Cow::Borrowed(radio), radios: Cow::Owned(radios) }];
     }
-    let plan = |channel: &'_ scenario::Channel| channel.radio(radio);
     let channels = scenario.channels.iter();
     channels
-        .map(|channel| Plan { radio: Cow::Owned(plan(channel)), radios: (&channel.radios[..]).into() })
+        .map(|channel| Plan {
+            mhz: Some(channel.mhz),
+            radio: Cow::Owned(channel.radio(radio)),
+            radios: (&channel.radios[..]).into(),
+        })
         .collect()
 }
 
 /// A channel, by nodes.
 fn channel(scenario: &Scenario, plan: &Plan<'_>, positions: Option<&[Position]>, moving: bool) -> Channel {
     let radio = &*plan.radio;
-    let links = radio.links(scenario.seed, &scenario.radio_links);
+    let listed: Vec<_> = scenario.radio_links.iter().filter(|link| plan.carries(link.mhz)).copied().collect();
+    let links = radio.links(scenario.seed, &listed);
     let hearers = match positions {
         Some(positions) => links.table(positions),
-        None => links.graph(scenario.mesh.len(), &links.listed, &scenario.sensed_links),
+        None => {
+            let sensed = scenario.sensed_links.iter().filter(|link| plan.carries(link.mhz));
+            let sensed: Vec<_> = sensed.map(|link| (link.from, link.to)).collect();
+            links.graph(scenario.mesh.len(), &links.listed, &sensed)
+        }
     };
     let config = station_config(radio, &links);
     let rates = RateTable::new(radio).with_radios(&plan.radios);
-    let losses = losses(scenario, &rates, &config.phy);
+    let losses = losses(&listed, &rates, &config.phy, scenario.seed);
     let fading = radio.fading.as_ref().zip(positions);
     let fading = fading.map(|(fading, positions)| Box::new(Fading::new(fading, &links, positions)));
     Channel { config, hearers, links: moving.then(|| Box::new(links)), fading, rates, losses }
@@ -165,14 +181,14 @@ fn channel(scenario: &Scenario, plan: &Plan<'_>, positions: Option<&[Position]>,
 const FULL_PACKET: Bytes = Bytes(1500);
 
 /// The links that lose frames. A burst lasts as long as so many full data frames at the link's rate, one after another.
-fn losses(scenario: &Scenario, rates: &RateTable, phy: &Phy) -> Losses {
-    let links = scenario.radio_links.iter().filter(|link| link.loss > 0.0).map(|link| {
+fn losses(listed: &[RadioLink], rates: &RateTable, phy: &Phy, seed: u64) -> Losses {
+    let links = listed.iter().filter(|link| link.loss > 0.0).map(|link| {
         let mode = rates.between(link.from, link.to);
         let frame = phy.airtime(phy.mpdu(FULL_PACKET), mode).as_secs_f64();
         let burst = link.burst.map(|frames| Span::from_secs_f64(frames * frame));
         LinkLoss { from: link.from, to: link.to, loss: link.loss, length: link.loss_length, burst }
     });
-    Losses::new(&links.collect::<Vec<_>>(), scenario.seed)
+    Losses::new(&links.collect::<Vec<_>>(), seed)
 }
 
 /// Thermal noise at 290 K over 20 MHz with a noise figure of 7 dB: -94 dBm. Only `sinr` has noise.

@@ -9,5 +9,5 @@ mod radios;
 pub use addresses::{AddressBook, host, ipv6_of};
 pub(crate) use machines::Machines;
 pub(crate) use paths::Paths;
-pub(crate) use protocols::{protocol, shortest_paths};
+pub(crate) use protocols::{LinkCosts, protocol, shortest_paths};
 pub(crate) use radios::Radios;

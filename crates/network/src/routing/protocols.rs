@@ -65,7 +65,7 @@ impl LinkCosts {
     }
 
     /// True if every link costs the same.
-    fn are_one(&self) -> bool {
+    pub fn are_one(&self) -> bool {
         self.metric.is_none()
     }
 

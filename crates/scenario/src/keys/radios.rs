@@ -15,6 +15,19 @@ pub(super) const OF_RADIO: Key = Key::new(
      By default 1 or 36; where it is not given, nor frequency, a node with [[node.radio]] has those radios alone.",
 );
 
+pub(super) const OF_LINK: [Key; 2] = [
+    Key::new(
+        "channel",
+        CHANNEL,
+        "The channel that this holds on, by number; by default, every one that both nodes have a radio on.",
+    ),
+    Key::new(
+        "frequency",
+        real(&FREQUENCY, 2.4e9, 7.2e9),
+        "The same by the channel's centre, in whole MHz; instead of channel.",
+    ),
+];
+
 pub(super) const OF_CHAIN: Key = Key::new(
     "channels",
     Kind::List(&ONE_CHANNEL, 1, 16),

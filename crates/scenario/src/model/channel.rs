@@ -1,6 +1,6 @@
 //! The channels of a mesh whose radios are on several: each carries its own frames, and no other's.
 
-use super::Radio;
+use super::{LinkRate, Radio};
 use meshpace_radio::{Mode, Standard};
 use meshpace_settings::Values;
 use meshpace_units::{NodeId, Rate};
@@ -44,6 +44,19 @@ impl Channel {
         self.radios.binary_search_by_key(&node, |radio| radio.node).ok().map(|at| &self.radios[at])
     }
 
+    /// True if something holds here that holds on this channel; `None`: on all.
+    #[must_use]
+    pub fn carries(&self, mhz: Option<u16>) -> bool {
+        mhz.is_none_or(|mhz| mhz == self.mhz)
+    }
+
+    /// True if a rate of links is one of links here.
+    #[must_use]
+    pub(crate) fn has(&self, rate: &LinkRate) -> bool {
+        let mut ends = [Some(rate.from), rate.to].into_iter().flatten();
+        self.carries(rate.mhz) && ends.all(|end| self.radio_of(end).is_some())
+    }
+
     /// What the radios on this channel have in common, `common` being what those of all channels have. A radio whose data go otherwise
     /// says so itself.
     #[must_use]
@@ -53,6 +66,7 @@ impl Channel {
             own: self.own.clone(),
             rate: self.standard.default_mode.rate,
             basic_rate: self.basic_rate,
+            link_rates: common.link_rates.iter().filter(|rate| self.has(rate)).copied().collect(),
             ..common.clone()
         }
     }

@@ -14,7 +14,8 @@ pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
 pub use network::{
-    Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Rectangle, Routing, WiredId, WiredNode,
+    Endpoint, Link, MeshNode, Mobility, Processing, RadioLink, Rectangle, Routing, SensedLink, WiredId,
+    WiredNode,
 };
 pub use radio::{Fading, LinkRate, Radio, RateControl, Reception, RtsThreshold};
 
@@ -55,7 +56,7 @@ pub struct Scenario {
     /// these are all there are.
     pub radio_links: Vec<RadioLink>,
     /// Who senses whom besides, without decoding, in the same order: only where mesh nodes have no positions.
-    pub sensed_links: Vec<(NodeId, NodeId)>,
+    pub sensed_links: Vec<SensedLink>,
     /// The mesh's routing protocol.
     pub routing: Routing,
     /// What nodes take to hand on what they have received.

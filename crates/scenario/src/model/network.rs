@@ -40,12 +40,25 @@ pub struct RadioLink {
     pub from: NodeId,
     /// The receiver.
     pub to: NodeId,
+    /// Centre of the channel that it is on, MHz; `None`: it is on every channel that both have a radio on.
+    pub mhz: Option<u16>,
     /// Probability that a frame is lost that could be decoded.
     pub loss: f64,
     /// The MPDU that `loss` is said of, others being lost by their length; `None`: frames of any length are lost alike.
     pub loss_length: Option<Bytes>,
     /// Mean number of full data frames that a period of loss lasts; `None`: frames are lost independently.
     pub burst: Option<f64>,
+}
+
+/// A directed radio link that carries no data: its receiver senses its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SensedLink {
+    /// The transmitter.
+    pub from: NodeId,
+    /// Who senses it.
+    pub to: NodeId,
+    /// Its channel, as a [`RadioLink`]'s.
+    pub mhz: Option<u16>,
 }
 
 /// The index of a wired node, counted from 0 in file order among the wired nodes.

@@ -122,6 +122,8 @@ pub struct LinkRate {
     pub from: NodeId,
     /// The receiver; `None`: every receiver.
     pub to: Option<NodeId>,
+    /// Centre of the channel that it holds on, MHz; `None`: every channel.
+    pub mhz: Option<u16>,
     /// The rate of unicast data frames.
     pub rate: Rate,
 }
@@ -140,7 +142,8 @@ impl Radio {
         }
     }
 
-    /// The rate of data frames from one node to another: that of the link, else that of the sender, else the common one.
+    /// The rate of data frames from one node to another: that of the link, else that of the sender, else the common one. Of several
+    /// channels [`Channel::radio`](super::Channel::radio) has that of one.
     #[must_use]
     pub fn rate_between(&self, from: NodeId, to: NodeId) -> Rate {
         let exception = |receiver| self.link_rates.iter().find(|e| e.from == from && e.to == receiver);

@@ -16,7 +16,7 @@ pub(crate) use measure::read_measure;
 pub(crate) use network::{LinkSpec, MobilitySpec, NodeSpec, Place, Role};
 pub(crate) use network::{read_links, read_mobility, read_nodes, read_routing};
 pub(crate) use node_radio::NodeRadioSpec;
-pub(crate) use radio::{RadioLinkSpec, RadioSpec, read_radio, read_radio_links};
+pub(crate) use radio::{RadioLinkSpec, RadioSpec, rates_of, read_radio, read_radio_links};
 pub(crate) use schemes::{MeshScheme, read_mesh_scheme, read_schemes};
 pub(crate) use topology::{Generator, Topology, WiredPart, read_topology};
 

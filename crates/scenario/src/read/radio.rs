@@ -23,9 +23,12 @@ pub(crate) struct LinkRateSpec {
 pub(crate) struct RadioLinkSpec {
     pub from: Named,
     pub to: Named,
+    /// Centre of its channel in MHz, and where the file says that.
+    pub channel: Option<(u16, Location)>,
     pub loss: f64,
     pub loss_length: Option<Bytes>,
-    pub rate: Option<Rate>,
+    /// With a channel one of any width: which the channel has is known later.
+    pub rate: Option<(Rate, Location)>,
     pub symmetric: bool,
     pub burst: Option<f64>,
     /// `None`: it is decoded; else where the file says that it is only sensed.
@@ -206,7 +209,6 @@ pub(crate) fn read_radio_links(
     root: &Settings<'_>,
     radio: &Radio,
 ) -> Result<Vec<RadioLinkSpec>, ScenarioError> {
-    let standard = &radio.standard;
     let read = |entry: &Settings<'_>| {
         let loss = entry.value("loss")?.real();
         let loss_length = entry.given("loss_length")?.map(|length| length.bytes());
@@ -230,13 +232,19 @@ pub(crate) fn read_radio_links(
                 .at(key)
                 .error("the key of a link that is not decoded", "only with decoded = true"));
         }
+        let channel = read_channel(entry)?.map(|(key, mhz)| (mhz, entry.at(key)));
+        let rate = match channel {
+            None => rate_of(entry, "rate", &radio.standard, radio.standard.data)?,
+            Some(_) => entry.given("rate")?.map(Setting::rate),
+        };
         Ok(RadioLinkSpec {
             sensed,
             from: entry.named("from")?,
             to: entry.named("to")?,
+            channel,
             loss,
             loss_length,
-            rate: rate_of(entry, "rate", standard, standard.data)?,
+            rate: rate.map(|rate| (rate, entry.at("rate"))),
             symmetric: entry.value("symmetric")?.flag(),
             burst,
         })
@@ -271,7 +279,7 @@ fn rate_of(
 }
 
 /// The rates of modes, for messages.
-pub(super) fn rates_of(standard: &Standard, modes: &[Mode]) -> String {
+pub(crate) fn rates_of(standard: &Standard, modes: &[Mode]) -> String {
     let mut names: Vec<String> = Vec::new();
     for mode in modes {
         let name = format!("{}Mbps", mode.rate.as_bits_per_sec() as f64 / 1e6);

@@ -3,7 +3,7 @@
 use super::network::Network;
 use crate::file::ScenarioFile;
 use crate::read::{Generator, NodeRadioSpec};
-use crate::{Channel, Endpoint, LinkRate, Location, NodeRadio, ScenarioError};
+use crate::{Channel, Endpoint, NodeRadio, ScenarioError};
 use meshpace_settings::quoted;
 use meshpace_units::NodeId;
 use std::collections::BTreeMap;
@@ -100,32 +100,4 @@ fn channel(radios: &[Described<'_>]) -> Result<Channel, ScenarioError> {
         basic_rate: slowest.unwrap_or(first).basic_rate,
         radios: radios.iter().map(|described| described.radio).collect(),
     })
-}
-
-/// Refuses a rate of a link that the channel of both its ends does not have.
-pub(crate) fn check_rates(
-    file: &ScenarioFile,
-    channels: &[Channel],
-    rates: &[LinkRate],
-) -> Result<(), ScenarioError> {
-    for channel in channels {
-        let here = |rate: &&LinkRate| {
-            let mut ends = [Some(rate.from), rate.to].into_iter().flatten();
-            ends.all(|end| channel.radio_of(end).is_some())
-        };
-        let missing = |rate: &&LinkRate| channel.standard.data_mode(rate.rate).is_none();
-        if let Some(rate) = rates.iter().filter(here).find(missing) {
-            let width = channel.standard.bandwidth / 1_000_000;
-            let found = format!("{:?} for a link on {width} MHz at {} MHz", rate.rate, channel.mhz);
-            return Err(place_of_rates(file).error(found, "rates that the channels of a link's ends have"));
-        }
-    }
-    Ok(())
-}
-
-/// Where rates of links stand.
-fn place_of_rates(file: &ScenarioFile) -> Location {
-    let of_links = file.radio.link_rates.first().map(|rate| &rate.from.at);
-    let listed = || file.radio_links.iter().find(|link| link.rate.is_some()).map(|link| &link.from.at);
-    of_links.or_else(listed).unwrap_or(&file.topology.at).clone()
 }

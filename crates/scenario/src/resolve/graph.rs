@@ -2,7 +2,7 @@
 
 use crate::{Channel, MeshNode, Position, RadioLink};
 use meshpace_units::NodeId;
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// Which nodes hear each other, both ways: an exchange needs answers.
 pub(crate) struct Graph {
@@ -29,10 +29,15 @@ impl Graph {
     /// The mesh, with the radio links that the file lists, and the channels if there are several.
     pub fn of_mesh(mesh: &[MeshNode], range: f64, links: &[RadioLink], channels: &[Channel]) -> Self {
         let positions: Option<Vec<_>> = mesh.iter().map(|node| node.position).collect();
-        let directed: BTreeSet<_> = links.iter().map(|link| (link.from, link.to)).collect();
+        let mut directed: BTreeMap<_, Vec<_>> = BTreeMap::new();
+        for link in links {
+            directed.entry((link.from, link.to)).or_default().push(link.mhz);
+        }
+        let meet = |one: &Option<u16>, other: &Option<u16>| one.is_none() || other.is_none() || one == other;
         let mut listed = vec![Vec::new(); mesh.len()];
-        for (from, to) in &directed {
-            if directed.contains(&(*to, *from)) {
+        for ((from, to), there) in &directed {
+            let back = directed.get(&(*to, *from)).map_or(&[][..], Vec::as_slice);
+            if there.iter().any(|one| back.iter().any(|other| meet(one, other))) {
                 listed[from.index()].push(to.index());
             }
         }

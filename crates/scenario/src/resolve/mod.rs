@@ -24,7 +24,6 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
     let placement_seed = file.topology.placement_seed.unwrap_or(seed);
     let network = Network::build(file, placement_seed)?;
     let link_rates = radio_links::rates(file, &network)?;
-    channels::check_rates(file, &network.channels, &link_rates)?;
     let mut radio = Radio { link_rates, ..file.radio.radio.clone() };
     if network.positions().is_none() {
         // Without distances there is no power to tell frames apart by: a link is there or it is not.

@@ -10,7 +10,8 @@ use crate::file::ScenarioFile;
 use crate::limits::NODES;
 use crate::read::{LinkSpec, Named, Role, WiredPart};
 use crate::{
-    Channel, Endpoint, Link, Location, MeshNode, Position, RadioLink, ScenarioError, WiredId, WiredNode,
+    Channel, Endpoint, Link, Location, MeshNode, Position, RadioLink, ScenarioError, SensedLink, WiredId,
+    WiredNode,
 };
 use meshpace_settings::{quoted, suggestion};
 use meshpace_units::NodeId;
@@ -24,7 +25,7 @@ pub(crate) struct Network {
     pub wired: Vec<WiredNode>,
     pub links: Vec<Link>,
     pub radio_links: Vec<RadioLink>,
-    pub sensed_links: Vec<(NodeId, NodeId)>,
+    pub sensed_links: Vec<SensedLink>,
     /// The channels, if nodes have radios of their own.
     pub channels: Vec<Channel>,
     /// Area that the generator filled.

@@ -89,11 +89,89 @@ fn rates_of_links_exist_on_their_channels() {
     let wide = ", radio = [{ channel = 38, width = \"40MHz\" }]";
     let text =
         two("standard = \"802.11n\", link_rates = [{ from = \"n0\", rate = \"6.5Mbps\" }]", wide, wide);
-    check(&[(
-        1,
-        "radio.link_rates[0].from",
-        "6500000 bit/s for a link on 40 MHz",
-        "rates that the channels",
-        &text,
-    )]);
+    let own = |keys: &str| {
+        let text = two("standard = \"802.11n\"", wide, wide);
+        format!("{text}radio_link = [{{ from = \"n0\", to = \"n2\", {keys} }}]\n")
+    };
+    check(&[
+        (1, "radio.link_rates[0].from", "6500000 bit/s for a link on 40 MHz", "13.5Mbps, 27Mbps", &text),
+        // Without a channel a link's rate is one of those of [radio], and of all channels that it holds on.
+        (7, "radio_link[0].rate", "\"13.5Mbps\"", "6.5Mbps", &own("rate = \"13.5Mbps\"")),
+        (
+            7,
+            "radio_link[0].rate",
+            "6500000 bit/s for a link on 40 MHz",
+            "13.5Mbps",
+            &own("rate = \"6.5Mbps\""),
+        ),
+        (
+            7,
+            "radio_link[0].rate",
+            "6500000 bit/s for a link on 40 MHz",
+            "13.5Mbps",
+            &own("channel = 38, rate = \"6.5Mbps\""),
+        ),
+    ]);
+}
+
+#[test]
+fn a_link_is_on_a_channel_of_both_its_ends() {
+    let (one, both) = (", radio = [{ channel = 1 }]", ", radio = [{ channel = 1 }, { channel = 6 }]");
+    let links = |radio: &str, nodes: [&str; 2], links: &[&str]| {
+        let links: Vec<_> =
+            links.iter().map(|keys| format!("{{ from = \"n0\", to = \"n2\", {keys} }}")).collect();
+        two(radio, nodes[0], nodes[1]) + &format!("radio_link = [{}]\n", links.join(", "))
+    };
+    let twice = "a second radio link from \"n0\" to \"n2\"";
+    check(&[
+        (
+            7,
+            "radio_link[0].channel",
+            "a radio link at 2437 MHz between \"n0\" and \"n2\"",
+            "both nodes have a radio on",
+            &links("", [one, both], &["channel = 6"]),
+        ),
+        (
+            7,
+            "radio_link[0].frequency",
+            "a radio link at 2437 MHz",
+            "a radio on",
+            &links("", ["", ""], &["frequency = \"2.437GHz\""]),
+        ),
+        (
+            7,
+            "radio_link[0].channel",
+            "a radio link at 2437 MHz",
+            "a radio on",
+            &links("channel = 1", ["", ""], &["channel = 6"]),
+        ),
+        (
+            7,
+            "radio_link[0].frequency",
+            "frequency beside channel",
+            "channel or frequency",
+            &links("", [one, one], &["channel = 1, frequency = \"2.412GHz\""]),
+        ),
+        (
+            7,
+            "radio_link[1].to",
+            twice,
+            "one a direction and channel",
+            &links("", [both, both], &["channel = 6", "loss = 0.1"]),
+        ),
+        (
+            7,
+            "radio_link[1].to",
+            twice,
+            "one a direction and channel",
+            &links("", [both, both], &["loss = 0.1", "channel = 6"]),
+        ),
+        (
+            7,
+            "radio_link[1].to",
+            twice,
+            "one a direction and channel",
+            &links("", [both, both], &["channel = 6", "frequency = \"2.437GHz\""]),
+        ),
+    ]);
 }
