@@ -4,7 +4,7 @@
 |---|---|
 | OLSR txtinfo | olsrd's txtinfo plugin: ``Table: Topology``, ``Table: HNA``, ``Table: MID`` with tabs |
 | babeld | ``dump`` on babeld's local interface (``babeld -G``): ``add interface``, ``add neighbour``, ``add xroute``, ``add route`` |
-| 802.11s | ``iw dev IF info``, ``iw dev IF station dump``, ``iw dev IF mpath dump``, one behind the other |
+| 802.11s | ``iw dev IF info``, ``iw dev IF station dump``, ``iw dev IF mpath dump``, one behind the other; of several interfaces likewise |
 
 babeld and iw tell what one node sees: one file a node makes a mesh. Who dumped is known by its addresses (babeld's
 ``add interface``, iw's ``addr``).
@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from meshpace.meshes import rates
+from meshpace.meshes import channels, rates
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways
 
 LQ_OF_OLSR = "loss = 1 - LQ, the part of packets that the last hop gets from the destination"
@@ -104,42 +104,81 @@ def stations(dumps: Dumps) -> Mesh:
     """Peers of each node that dumped: loss from counted retries, rates from ``tx bitrate``; else from path metrics."""
     measured: list[_Peer] = []
     skipped, owners = [], []
-    for path, text in dumps:
-        address = re.search(rf"^\s*addr ({_ADDRESS})", text, re.MULTILINE)
-        if address is None and len(dumps) > 1:
+    said = [(path, list(_sections(path, text))) for path, text in dumps]
+    names: dict[str, str] = {}
+    for path, sections in said:
+        addresses = [section.address for section in sections if section.address is not None]
+        if not addresses and len(dumps) > 1:
             raise MeshFileError(
                 f"{path}: found no address of the node itself; allowed among several: `iw dev IF info` before the dumps"
             )
-        owner = address[1].lower() if address else path.stem
-        owners.append(owner)
-        peers = dict(_peers(text))
-        for other, fields in peers.items():
-            if fields.get("mesh plink", "ESTAB") != "ESTAB":
-                skipped.append(f"{owner} - {other} is {fields['mesh plink']}, no link yet")
-                continue
-            measured.append(_Peer(owner, other, _arrived(path, fields), _bitrate(fields)))
-        for line, other, metric in _paths(path, text):
-            if other in peers:
-                continue
-            if metric <= 0:
-                raise MeshFileError(f"{path}:{line}: found the metric {metric:g}; allowed: more than 0")
-            measured.append(_Peer(owner, other, carries=_METRIC_BITS / metric))
-    radio = rates.radio_of([peer.bitrate or rates.Rate(peer.carries or 0.0) for peer in measured])
-    links = [_link(peer, radio) for peer in measured]
+        owners.append(addresses[0] if addresses else path.stem)
+        names |= dict.fromkeys(addresses, owners[-1])
+    for owner, (path, sections) in zip(owners, said, strict=True):
+        for section in sections:
+            peers = dict(_peers(section.text))
+            for address, fields in peers.items():
+                other = names.get(address, address)
+                if fields.get("mesh plink", "ESTAB") != "ESTAB":
+                    skipped.append(f"{owner} - {other} is {fields['mesh plink']}, no link yet")
+                    continue
+                measured.append(_Peer(owner, other, section.mhz, _arrived(path, fields), _bitrate(fields)))
+            for line, address, metric in _paths(path, section.text):
+                if address in peers:
+                    continue
+                if metric <= 0:
+                    raise MeshFileError(
+                        f"{path}:{section.line + line}: found the metric {metric:g}; allowed: more than 0"
+                    )
+                other = names.get(address, address)
+                measured.append(_Peer(owner, other, section.mhz, carries=_METRIC_BITS / metric))
+    radios = rates.radios_of([(peer.mhz, peer.bitrate or rates.Rate(peer.carries or 0.0)) for peer in measured])
+    links = [_link(peer, radios.on[peer.mhz]) for peer in measured]
     nodes = dict.fromkeys([*owners, *(link.target for link in links)])
     quality = "loss = 1 - (tx packets - tx failed) / (tx packets + tx retries)"
     if any(peer.carries is not None for peer in measured):
         quality += "; of paths without a station: the slowest rate that carries what the metric says"
+    quality += radios.rounded or f"; rates rounded down to {radios.standard}'s"
     links = both_ways([(link, link.delivered) for link in links])
     return Mesh(
-        "802.11s", tuple(map(Node, nodes)), tuple(links), f"{quality}; rates rounded down to {radio.standard}'s",
-        tuple(skipped), radio.standard, radio.lines, "airtime",
+        "802.11s", tuple(map(Node, nodes)), tuple(links), quality, tuple(skipped), radios.standard, radios.lines,
+        radios.widths, "airtime",
     )  # fmt: skip
+
+
+class _Section(NamedTuple):
+    """What one interface of a node says: ``iw dev IF info``, and the dumps behind it."""
+
+    line: int
+    """Lines of the file before it."""
+    text: str
+    address: str | None
+    mhz: int | None
+
+
+def _sections(path: Path, text: str) -> Iterator[_Section]:
+    """A file's, of which one may say nothing of its interface."""
+    starts = [found.start() for found in re.finditer(r"^[ \t]*Interface \S+[ \t]*$", text, re.MULTILINE)]
+    for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
+        part = text[start:end]
+        address = re.search(rf"^\s*addr ({_ADDRESS})", part, re.MULTILINE)
+        channel = re.search(r"^\s*channel [0-9]+ \(([0-9]+) MHz\)(?:.*\bcenter1: ([0-9]+) MHz)?", part, re.MULTILINE)
+        line = text.count("\n", 0, start)
+        mhz = None
+        if channel is not None:
+            told = channel[2] or channel[1]
+            mhz = channels.centre(f"{told} MHz")
+            if mhz is None:
+                line += part.count("\n", 0, channel.start(1)) + 1
+                raise MeshFileError(f"{path}:{line}: found a channel at {told} MHz; allowed: {channels.ALLOWED}")
+        yield _Section(line, part, address[1].lower() if address else None, mhz)
 
 
 class _Peer(NamedTuple):
     source: str
     target: str
+    mhz: int | None
+    """The channel's centre."""
     arrived: float | None = None
     bitrate: rates.Rate | None = None
     carries: float | None = None
@@ -150,9 +189,9 @@ def _link(peer: _Peer, radio: rates.Radio) -> Link:
     if peer.carries is not None:
         # The metric holds rate and loss in one number: taken to be the slowest rate that carries as much.
         rate = next((rate for rate in radio.rates if rate >= peer.carries), radio.rates[-1])
-        return Link(peer.source, peer.target, min(peer.carries / rate, 1.0), rates.shown(rate))
+        return Link(peer.source, peer.target, min(peer.carries / rate, 1.0), rates.shown(rate), peer.mhz)
     rate_of = None if peer.bitrate is None else radio.of(peer.bitrate.mbps)
-    return Link(peer.source, peer.target, peer.arrived, rate_of)
+    return Link(peer.source, peer.target, peer.arrived, rate_of, peer.mhz)
 
 
 READERS = {"OLSR txtinfo": olsr_txtinfo, "babeld": babeld, "802.11s": stations}

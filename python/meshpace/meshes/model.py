@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from meshpace.errors import MendableError
 
@@ -37,15 +37,27 @@ class Link:
     target: str
     delivered: float | None = None
     rate: str | None = None
+    mhz: int | None = None
+    """The centre of its channel, where the file tells it."""
+
+    @property
+    def way(self) -> tuple[str, str, int | None]:
+        """What tells it from all others."""
+        return self.source, self.target, self.mhz
+
+    @property
+    def back(self) -> tuple[str, str, int | None]:
+        """The way of its other direction."""
+        return self.target, self.source, self.mhz
 
 
 def both_ways(said: Sequence[tuple[Link, float | None]]) -> list[Link]:
     """The links, and each one's other direction where nobody said it, with what this end says arrives there."""
-    known = {(link.source, link.target) for link, _ in said}
+    known = {link.way for link, _ in said}
     back = [
-        Link(link.target, link.source, delivered, link.rate)
+        Link(link.target, link.source, delivered, link.rate, link.mhz)
         for link, delivered in said
-        if (link.target, link.source) not in known
+        if link.back not in known
     ]
     return [*(link for link, _ in said), *back]
 
@@ -66,6 +78,8 @@ class Mesh:
     """Whose rates the links' are, where the file tells rates."""
     radio: tuple[str, ...] = ()
     """Lines of ``[radio]`` that go with it."""
+    widths: Mapping[int, str] = field(default_factory=dict)
+    """Of several channels, by their centres: the line of ``[[node.radio]]`` that says how wide each is."""
     metric: str = "hops"
     """By what its daemon finds ways: a word of ``routing.metric``."""
 
@@ -82,11 +96,12 @@ class Mesh:
     def hops_from(self, starts: Sequence[str]) -> dict[str, int]:
         """Hops from the nearest of ``starts`` over links both ways: over others no acknowledgement comes back."""
         neighbours, hops, ahead = self.neighbours(), dict.fromkeys(starts, 0), deque(starts)
-        directions = {(link.source, link.target) for link in self.links}
+        ways = {link.way for link in self.links}
+        both = {(link.source, link.target) for link in self.links if link.back in ways}
         while ahead:
             here = ahead.popleft()
             for there in neighbours[here]:
-                if there not in hops and (there, here) in directions:
+                if there not in hops and (here, there) in both:
                     hops[there] = hops[here] + 1
                     ahead.append(there)
         return hops
@@ -96,7 +111,7 @@ def mesh_of(
     form: str, nodes: list[Node], links: list[Link], quality: str, skipped: Sequence[str] = (),
     metric: str = "hops",
 ) -> Mesh:  # fmt: skip
-    """Links between known nodes, each direction once: of several interfaces the best.
+    """Links between known nodes, each direction once, or once a channel: of several the best.
 
     Raises:
         NodeTwiceError: a node is listed twice.
@@ -107,7 +122,7 @@ def mesh_of(
             raise NodeTwiceError(repr(node.id))
         known.add(node.id)
     left_out = list(skipped)
-    best: dict[tuple[str, str], Link] = {}
+    best: dict[tuple[str, str, int | None], Link] = {}
     for link in links:
         if link.source == link.target:
             left_out.append(f"{link.source} - {link.target}: a link from a node to itself")
@@ -115,10 +130,10 @@ def mesh_of(
         if not {link.source, link.target} <= known:
             left_out.append(f"{link.source} - {link.target}: a node that is not listed, or offline")
             continue
-        old = best.get((link.source, link.target))
+        old = best.get(link.way)
         if old is not None and old != link:
             left_out.append(f"{link.source} - {link.target}: all but the best of several links")
         if old is None or (link.delivered or 0.0) > (old.delivered or 0.0):
-            best[link.source, link.target] = link
+            best[link.way] = link
     told = quality if links else ""
     return Mesh(form, tuple(nodes), tuple(best.values()), told, tuple(dict.fromkeys(left_out)), metric=metric)

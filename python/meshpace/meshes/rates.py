@@ -1,16 +1,18 @@
 """Rates of links, as iw and people write them: ``65Mbps``, ``MCS 7``, ``780.0 MBit/s VHT-MCS 8 80MHz VHT-NSS 2``.
 
-A scenario has one radio for all: the standard that the fastest kind of rate needs, of the widest channel seen, with
-short guard intervals if all rates of that kind have them. A number alone that is above 802.11g's is taken for the
-first of 802.11n and 802.11ac, from narrow to wide, that has it. Each link's rate is then the radio's highest that is
-not above its own. 802.11ax's rates go at 802.11ac's.
+A scenario has one standard for all: the one that the fastest kind of rate needs, each channel as wide as the widest
+rate seen there, with short guard intervals if all rates of that kind have them. A number alone that is above
+802.11g's is taken for the first of 802.11n and 802.11ac, from narrow to wide, that has it. Each link's rate is then
+the radio's highest that is not above its own. 802.11ax's rates go at 802.11ac's.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
+
+from meshpace.meshes import channels
 
 DSSS = (1.0, 2.0, 5.5, 11.0)
 OFDM = (6.0, 9.0, 12.0, 18.0, 24.0, 36.0, 48.0, 54.0)
@@ -20,6 +22,9 @@ _HT_WIDTHS = (20, 40)
 _BITS = ((1, 1, 2), (2, 1, 2), (2, 3, 4), (4, 1, 2), (4, 3, 4), (6, 2, 3), (6, 3, 4), (6, 5, 6), (8, 3, 4), (8, 5, 6))
 """A carrier's bits and the code's rate, by MCS (19.5, 21.5); high throughput has the first eight."""
 _HT, _VHT = 8, 10
+_STEPS = {"802.11n": _HT, "802.11ac": _VHT}
+_ORDER = ("802.11b", "802.11g", *_STEPS)
+"""Of what a number or an MCS needs, from slow to fast."""
 _STREAMS = 4
 _LEFT_OUT = {(9, 20, 1), (9, 20, 2), (9, 20, 4), (6, 80, 3), (9, 160, 3)}
 """MCS, MHz and streams that 802.11ac does not have: their symbols have no whole number of bits (21.5)."""
@@ -43,8 +48,22 @@ class Radio(NamedTuple):
 
     standard: str
     rates: tuple[float, ...]
-    lines: tuple[str, ...] = ()
-    """Of ``[radio]``, besides the standard."""
+    width: int | None = None
+    """MHz; None where the standard has one width."""
+    short: bool = False
+    """The guard interval."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Of ``[radio]``, besides the standard."""
+        if self.width is None:
+            return ()
+        return (*self.widths, f'guard_interval = "{"400ns" if self.short else "800ns"}"')
+
+    @property
+    def widths(self) -> tuple[str, ...]:
+        """What of that ``[[node.radio]]`` may say."""
+        return () if self.width is None else (f'width = "{self.width}MHz"',)
 
     def has(self, mbps: float) -> bool:
         """True if it is one of the rates, to the digit that iw writes."""
@@ -89,6 +108,65 @@ def radio_of(rates: Sequence[Rate]) -> Radio:
     return _high(steps, max(rate.mhz for rate in same), short=all(rate.short for rate in same))
 
 
+class Radios(NamedTuple):
+    """What the links of each channel need, with one standard for all."""
+
+    on: Mapping[int | None, Radio]
+    """By the channel's centre, MHz; None: of links that tell none."""
+    alone: Mapping[int | None, Radio]
+    """The same, were there no other channel, whatever bands its standard has."""
+
+    @property
+    def standard(self) -> str:
+        """Of all."""
+        return next(iter(self.on.values())).standard
+
+    @property
+    def needed(self) -> str:
+        """What the rates ask for."""
+        return max((radio.standard for radio in self.alone.values()), key=_ORDER.index)
+
+    @property
+    def rounded(self) -> str:
+        """What a scenario says of rates that its standard does not have; nothing if it has all."""
+        has_all = all(set(self.alone[mhz].rates) <= set(radio.rates) for mhz, radio in self.on.items())
+        if has_all or self.needed == self.standard:
+            return ""
+        return f"; rates rounded down to {self.standard}'s, since not all channels have {self.needed}"
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """Of ``[radio]``, besides the standard: what all have in common."""
+        first, *others = (radio.lines for radio in self.on.values())
+        return tuple(line for line in first if not others or line not in self.widths.values())
+
+    @property
+    def widths(self) -> Mapping[int, str]:
+        """Of several channels, by centre: the line of ``[[node.radio]]``."""
+        several = self.on if len(self.on) > 1 else {}
+        return {mhz: line for mhz, radio in several.items() if mhz is not None for line in radio.widths}
+
+
+def radios_of(rates: Sequence[tuple[int | None, Rate | None]]) -> Radios:
+    """Of links, as their channel's centre in MHz and their rate, as far as they tell them."""
+    by_channel: dict[int | None, list[Rate]] = {} if rates else {None: []}
+    for mhz, rate in rates:
+        by_channel.setdefault(mhz, []).extend([] if rate is None else [rate])
+    alone = {mhz: radio_of(some) for mhz, some in by_channel.items()}
+    wanted = Radios(alone, alone)
+    standard = channels.standard_on(wanted.needed, [mhz for mhz in alone if mhz is not None])
+    short = [radio.short for radio in alone.values() if radio.standard == standard]
+    interval = all(short) and short != []
+    return wanted._replace(on={mhz: _on(standard, radio, short=interval) for mhz, radio in alone.items()})
+
+
+def _on(standard: str, alone: Radio, *, short: bool) -> Radio:
+    if standard not in _STEPS:
+        return Radio(standard, DSSS if standard == _ORDER[0] else OFDM)
+    widths = _HT_WIDTHS if standard == _ORDER[2] else _CARRIERS
+    return _high(_STEPS[standard], min(alone.width or min(widths), max(widths)), short=short)
+
+
 def _by_number(mbps: Sequence[float]) -> Radio:
     """802.11b while it is fast enough; what is faster goes at the rates of 802.11g, or at those that all are."""
     high = [rate for rate in mbps if rate > OFDM[-1]]
@@ -104,15 +182,14 @@ def _by_number(mbps: Sequence[float]) -> Radio:
 
 
 def _high(steps: int, mhz: int, *, short: bool) -> Radio:
-    standard = "802.11n" if steps == _HT else "802.11ac"
+    standard = next(standard for standard, own in _STEPS.items() if own == steps)
     rates = {
         _mbps(index, mhz, streams, short=short)
         for index in range(steps)
         for streams in range(1, _STREAMS + 1)
         if steps == _HT or (index, mhz, streams) not in _LEFT_OUT
     }
-    interval = "400ns" if short else "800ns"
-    return Radio(standard, tuple(sorted(rates)), (f'width = "{mhz}MHz"', f'guard_interval = "{interval}"'))
+    return Radio(standard, tuple(sorted(rates)), mhz, short)
 
 
 def _mbps(mcs: int, mhz: int, streams: int, *, short: bool) -> float:

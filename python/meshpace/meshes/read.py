@@ -7,7 +7,7 @@
 | nodes.json with graph.json | Freifunk's ffmap backend: ``nodeinfo``, and ``batadv`` with ``tq`` as 1 / quality |
 | batadv-vis | ``batadv-vis -f jsondoc``: ``vis`` with ``primary`` and ``neighbors`` of ``metric`` 1 / quality |
 | OLSR jsoninfo | ``/topology`` or ``/all`` of olsrd's jsoninfo plugin: ``lastHopIP``, ``destinationIP``, ``linkQuality``; ``hna``, ``mid`` |
-| CSV | ``id`` with ``lat,lon`` or ``x,y``, ``height``, ``gateway``; or ``from,to`` with ``loss``, ``rate`` |
+| CSV | ``id`` with ``lat,lon`` or ``x,y``, ``height``, ``gateway``; or ``from,to`` with ``loss``, ``rate``, ``channel`` |
 """  # noqa: E501 (a table)
 
 from __future__ import annotations
@@ -84,4 +84,4 @@ def _texts(texts: dumps.Dumps, count: int) -> Mesh:
         raise MeshFileError(f"{found}: found several forms; allowed together: dumps of one kind, one of each node")
     said = dumps.READERS[str(kinds.pop())](texts)
     mesh = mesh_of(said.form, list(said.nodes), list(said.links), said.quality, said.skipped, said.metric)
-    return replace(mesh, standard=said.standard, radio=said.radio)
+    return replace(mesh, standard=said.standard, radio=said.radio, widths=said.widths)

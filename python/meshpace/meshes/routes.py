@@ -12,6 +12,7 @@ ROUTING = "static"
 _METRICS = {
     "hops": "fewest hops",
     "etx": "fewest expected transmissions (etx)",
+    "ett": "least expected transmission time (ett)",
     "airtime": "least air time (airtime, 802.11's)",
 }
 

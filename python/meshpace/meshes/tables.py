@@ -1,4 +1,4 @@
-"""Meshes out of CSV: ``id`` with places, ``from,to`` with loss and rate, or a file of each."""
+"""Meshes out of CSV: ``id`` with places, ``from,to`` with loss, rate and channel, or a file of each."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NoReturn
 
-from meshpace.meshes import rates
+from meshpace.meshes import channels, rates
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node, both_ways, mesh_of
 
 _LONG = 120
@@ -62,6 +62,11 @@ class Row:
             column, 'a rate with its unit, such as "11Mbps", or "MCS 7", "VHT-MCS 8 80MHz NSS 2"'
         )
 
+    def channel(self, column: str) -> int | None:
+        """The centre in MHz of a channel; None where nothing stands."""
+        cell = self.cells.get(column)
+        return channels.centre(cell) or self.fail(column, channels.ALLOWED) if cell else None
+
     def pair(self, one: str, other: str, high: tuple[float, float]) -> tuple[float, float] | None:
         """Two numbers as far to each side of zero; None where neither stands."""
         first, second = (self.number(name, -top, top) for name, top in zip((one, other), high, strict=True))
@@ -99,7 +104,7 @@ def rows(path: Path, text: str) -> list[Row]:
     if "id" not in head and not {"from", "to"} <= head:
         raise MeshFileError(
             f"{path}:1: found the columns {_shown(sorted(head))}; allowed: id with lat,lon or x,y, or "
-            "from,to with loss, rate"
+            "from,to with loss, rate, channel"
         )
     return found
 
@@ -117,7 +122,7 @@ def mesh(files: Sequence[Sequence[Row]]) -> Mesh:
     """
     nodes: dict[str, Node] = {}
     links: list[Link] = []
-    told: list[tuple[Row, rates.Rate]] = []
+    said: list[tuple[Row, int | None, rates.Rate | None]] = []
     for row in (row for file in files for row in file):
         if "id" in row.cells:
             node = _node(row)
@@ -127,22 +132,34 @@ def mesh(files: Sequence[Sequence[Row]]) -> Mesh:
         else:
             loss = row.number("loss", 0.0, 1.0)
             delivered = None if loss is None else 1 - loss
-            links.append(Link(row.text("from"), row.text("to"), delivered, row.cells.get("rate") or None))
-            told += [(row, rate) for rate in [row.rate("rate")] if rate is not None]
-    radio = rates.radio_of([rate for _, rate in told])
-    for row, rate in told:
-        if not radio.has(rate.mbps):
+            mhz, rate = row.channel("channel"), row.rate("rate")
+            links.append(Link(row.text("from"), row.text("to"), delivered, mhz=mhz))
+            said.append((row, mhz, rate))
+    radios = rates.radios_of([(mhz, rate) for _, mhz, rate in said])
+    for row, mhz, rate in said:
+        radio = radios.alone[mhz]
+        if rate is not None and not radio.has(rate.mbps):
             allowed = ", ".join(map(rates.shown, radio.rates))
             row.fail("rate", f"{allowed} for {radio.standard}, which the fastest link has")
-    shown = {row.cells["rate"]: radio.of(rate.mbps) for row, rate in told}
-    links = [replace(link, rate=shown.get(link.rate or "")) for link in links]
+    told = [rate for _, _, rate in said if rate is not None]
+    links = [
+        replace(link, rate=None if rate is None else radios.on[mhz].of(rate.mbps))
+        for link, (_, mhz, rate) in zip(links, said, strict=True)
+    ]
     links = both_ways([(link, link.delivered) for link in links])
     if not nodes:
         nodes = {
             name: Node(name) for name in dict.fromkeys(end for link in links for end in (link.source, link.target))
         }
     found = mesh_of("CSV", list(nodes.values()), links, "loss as given" if links else "")
-    return replace(found, standard=radio.standard, radio=radio.lines) if told else found
+    # Fewest hops do not tell a channel from another.
+    found = replace(found, metric="ett") if len({mhz for _, mhz, _ in said}) > 1 else found
+    if not told:
+        return found
+    return replace(
+        found, standard=radios.standard, radio=radios.lines, widths=radios.widths,
+        quality=found.quality + radios.rounded,
+    )  # fmt: skip
 
 
 def _node(row: Row) -> Node:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from meshpace.meshes import near
+from meshpace.meshes import channels, near
 from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
 from meshpace.meshes.routes import ROUTING, routes
 
@@ -37,6 +37,8 @@ def scenario(
             f"--standard {standard}: {mesh.origin} has links with rates of {mesh.standard}; allowed: that, or not to "
             "give it"
         )
+    if standard is not None:
+        channels.check(standard, [link.mhz for link in mesh.links if link.mhz is not None])
     chosen_routes = routes(mesh, routing)
     usable = tuple(filter(_usable, mesh.links))
     thinned = replace(mesh, links=usable)
@@ -55,10 +57,12 @@ def scenario(
         names = {node.id: _text(node.id) for node in mesh.nodes}
     nodes = [node for node in mesh.nodes if node.id in reached]
     links = [link for link in usable if link.source in reached and link.target in reached]
-    sensed = near.sensed(nodes, links, [link for link in mesh.links if link not in usable])
+    on = channels.of_links(mesh, links)
+    sensed = list(_sensed_on(on, nodes, links, [link for link in mesh.links if link not in usable]))
+    own = channels.of_nodes(links) if len(on) > 1 else {}
     told = [*_told(mesh, usable, chosen, gateway, names, reached, links, sensed), chosen_routes.said]
-    radio = tuple(_radio(mesh, links, standard, rate))
-    assumed = _assumed(mesh, links, standard, rate, chosen_routes.warmup_s, [names[end] for end in ends])
+    radio = tuple(_radio(mesh, links, standard, rate, on))
+    assumed = _assumed(mesh, links, standard, rate, on, chosen_routes.warmup_s, [names[end] for end in ends])
     told.append(f"# Assumed: {'; '.join(assumed)}.")
     lines = [
         *told,
@@ -78,14 +82,15 @@ def scenario(
                 "allowed: latitude and longitude, x and y, or links"
             )
         lines += _node(node, names[node.id], chosen, placed=not links)
+        lines += _radios(own.get(node.id, ()), mesh.widths)
     wired = next(word for word in ("internet", "wired-host", "outside") if word not in names.values())
     lines += ["", "[[node]]", f"id = {_quoted(wired)}", 'role = "wired"']
     for one in chosen:
         lines += ["", "[[link]]", f"a = {_quoted(names[one])}", f"b = {_quoted(wired)}", *_WIRE]
     for link in _pairs(links):
-        lines += _link(link, names)
+        lines += _link(link, names, several=len(on) > 1)
     for pair in _both(sensed):
-        lines += _sensed(pair, names)
+        lines += _sensed(pair, names, several=len(on) > 1)
     lines += ["", "[routing]", *chosen_routes.table, "", "[defaults]", 'scheme = "newreno"']
     for end in ends:
         lines += ["", "[[flow]]", f"from = {_quoted(names[end])}", f"to = {_quoted(wired)}"]
@@ -124,7 +129,7 @@ _WIRE = ('rate = "100Mbps"', 'delay = "10ms"')
 
 def _told(
     mesh: Mesh, usable: Sequence[Link], chosen: Sequence[str], wanted: str | None, names: Mapping[str, str],
-    reached: Container[str], links: Sequence[Link], sensed: Sequence[tuple[str, str]],
+    reached: Container[str], links: Sequence[Link], sensed: Sequence[Link],
 ) -> Iterator[str]:  # fmt: skip
     """What the file was made of, and everything that was left out of it."""
     ends = ", ".join(names[one] for one in chosen)
@@ -134,6 +139,9 @@ def _told(
         yield f"# {mesh.quality}."
     if mesh.links:
         yield "# Who hears whom is what the file says: nodes have no places, and nobody else disturbs them."
+    if len(on := channels.of_links(mesh, links)) > 1:
+        words = ", ".join(channels.said(mhz).partition(" = ")[2] for mhz in on)
+        yield f"# Each node has a radio on every channel of its links; there are {words}."
     if sensed:
         pairs = len(list(_both(sensed)))
         yield (
@@ -160,12 +168,13 @@ def _told(
 
 
 def _assumed(
-    mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, warmup_s: int, ends: Sequence[str]
+    mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, on: Sequence[int], warmup_s: int,
+    ends: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
     """What nobody said, in the order of the file."""
     yield f"{warmup_s + _MEASURED_S} s, of which {warmup_s} are not measured"
     if standard is None and mesh.standard is None:
-        yield f"the standard, {STANDARD} (--standard)"
+        yield f"the standard, {channels.standard_on(STANDARD, on)} (--standard)"
     if rate is None and not all(link.rate is not None for link in links):
         yield "its highest rate (--rate)"
     yield "no RTS/CTS, and with it all of the radio that [radio] does not say"
@@ -177,9 +186,13 @@ def _assumed(
     yield f"flows from the nodes farthest from a gateway, {_text(', '.join(ends))}, under NewReno"
 
 
-def _radio(mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None) -> Iterator[str]:
+def _radio(
+    mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, on: Sequence[int]
+) -> Iterator[str]:
     """The table's lines; without a rate it is the standard's highest."""
-    yield f"standard = {_quoted(standard or mesh.standard or STANDARD)}"
+    yield f"standard = {_quoted(standard or mesh.standard or channels.standard_on(STANDARD, on))}"
+    if len(on) == 1:
+        yield channels.said(on[0])
     yield from mesh.radio
     if rate is not None:
         yield f"rate = {_quoted(rate)}"
@@ -208,22 +221,37 @@ def _node(node: Node, name: str, gateways: Container[str], *, placed: bool) -> I
         yield 'role = "gateway"'
 
 
+def _radios(on: Sequence[int], widths: Mapping[int, str]) -> Iterator[str]:
+    """The radios of a node on several channels, or one of several."""
+    for mhz in on:
+        yield from ("[[node.radio]]", channels.said(mhz), *([widths[mhz]] if mhz in widths else []))
+
+
+def _sensed_on(on: Sequence[int], nodes: Sequence[Node], links: Sequence[Link], weak: Sequence[Link]) -> Iterator[Link]:
+    """Who senses whom, on each channel by its own links."""
+    for mhz in on or (None,):
+        own, faint = ([link for link in some if link.mhz == mhz] for some in (links, weak))
+        there = channels.of_nodes(own)
+        among = nodes if mhz is None else [node for node in nodes if node.id in there]
+        yield from (Link(one, other, mhz=mhz) for one, other in near.sensed(among, own, faint))
+
+
 def _measure(warmup_s: int) -> tuple[str, ...]:
     return "[measure]", f'duration = "{warmup_s + _MEASURED_S}s"', f'warmup = "{warmup_s}s"'
 
 
-def _both(directed: Sequence[tuple[str, str]]) -> Iterator[tuple[str, str, bool]]:
-    """Each pair once, and whether both directions are there."""
-    known = set(directed)
-    for one, other in directed:
-        back = (other, one) in known
-        if not back or one < other:
-            yield one, other, back
+def _both(directed: Sequence[Link]) -> Iterator[tuple[Link, bool]]:
+    """Each pair once a channel, and whether both directions are there."""
+    known = {link.way for link in directed}
+    for link in directed:
+        back = link.back in known
+        if not back or link.source < link.target:
+            yield link, back
 
 
-def _sensed(pair: tuple[str, str, bool], names: Mapping[str, str]) -> Iterator[str]:
-    one, other, back = pair
-    yield from ("", "[[radio_link]]", f"from = {_quoted(names[one])}", f"to = {_quoted(names[other])}")
+def _sensed(pair: tuple[Link, bool], names: Mapping[str, str], *, several: bool) -> Iterator[str]:
+    link, back = pair
+    yield from _ends(link, names, several=several)
     yield "decoded = false"
     if not back:
         yield "symmetric = false"
@@ -231,21 +259,27 @@ def _sensed(pair: tuple[str, str, bool], names: Mapping[str, str]) -> Iterator[s
 
 def _pairs(links: Sequence[Link]) -> Iterator[tuple[Link, Link | None]]:
     """Both directions together where they are equal."""
-    by_ends = {(link.source, link.target): link for link in links}
+    by_way = {link.way: link for link in links}
     done = set()
     for link in links:
-        if (link.source, link.target) in done:
+        if link.way in done:
             continue
-        back = by_ends.get((link.target, link.source))
+        back = by_way.get(link.back)
         same = back is not None and (back.delivered, back.rate) == (link.delivered, link.rate)
         if same:
-            done.add((link.target, link.source))
+            done.add(link.back)
         yield link, back if same else None
 
 
-def _link(pair: tuple[Link, Link | None], names: dict[str, str]) -> Iterator[str]:
-    link, back = pair
+def _ends(link: Link, names: Mapping[str, str], *, several: bool) -> Iterator[str]:
     yield from ("", "[[radio_link]]", f"from = {_quoted(names[link.source])}", f"to = {_quoted(names[link.target])}")
+    if several and link.mhz is not None:
+        yield channels.said(link.mhz)
+
+
+def _link(pair: tuple[Link, Link | None], names: Mapping[str, str], *, several: bool) -> Iterator[str]:
+    link, back = pair
+    yield from _ends(link, names, several=several)
     if link.delivered is not None:
         yield f"loss = {round(1 - link.delivered, 6)!r}"
     if link.rate is not None:
