@@ -4,7 +4,7 @@
 //! as one from too far away does. Every frame on the directed link counts, whatever its kind and whoever it is for. Of a frame of
 //! several packets for this receiver each MPDU is lost by itself: one after another counts as a frame of its own.
 //!
-//! Each directed link draws from a stream of its own, derived from the run's seed and the link, so that runs of several
+//! Each directed link draws from a stream of its own, derived from the run's seed, the link and its sender's radio, so that runs of several
 //! schemes are *paired*: they meet the same link.
 //!
 //! - Independent losses are drawn a frame: the n-th frame of a link meets the same fate in every run. With a length they
@@ -27,6 +27,8 @@ use meshpace_units::{Bytes, Instant, NodeId, Span};
 pub struct LinkLoss {
     /// Transmitter.
     pub from: NodeId,
+    /// Its radio's number among its own: a link over another of them has other luck.
+    pub radio: u16,
     /// Receiver.
     pub to: NodeId,
     /// Share of the frames that are lost, 0 to 1; with a `length` of those that have this length.
@@ -130,7 +132,8 @@ impl Losses {
 
 impl Channel {
     fn new(link: &LinkLoss, seed: u64) -> Self {
-        let index = u64::from(link.from.0) << 32 | u64::from(link.to.0);
+        // A mesh has fewer nodes than 2^16.
+        let index = u64::from(link.from.0) << 32 | u64::from(link.radio) << 16 | u64::from(link.to.0);
         let mut stream = Stream::new(seed, "radio-loss", index);
         // A link that loses all or nothing has no second kind of period.
         let burst = link.burst.filter(|burst| !burst.is_zero() && link.loss > 0.0 && link.loss < 1.0);
@@ -185,7 +188,7 @@ mod tests {
 
     fn losses(loss: f64, burst_ms: Option<u64>, seed: u64) -> Losses {
         let burst = burst_ms.map(Span::from_millis);
-        Losses::new(&[LinkLoss { from: ENDS.0, to: ENDS.1, loss, length: None, burst }], seed)
+        Losses::new(&[LinkLoss { from: ENDS.0, radio: 0, to: ENDS.1, loss, length: None, burst }], seed)
     }
 
     /// Fates of `n` frames, one every `us` microseconds.
@@ -206,6 +209,19 @@ mod tests {
     }
 
     #[test]
+    fn each_radio_of_a_sender_has_its_own_luck() {
+        let of = |radio| {
+            let link = LinkLoss { from: ENDS.0, radio, to: ENDS.1, loss: 0.5, length: None, burst: None };
+            let mut losses = Losses::new(&[link], 1);
+            let lose = |n| losses.lose(Instant::from_nanos(n), ENDS.0, ENDS.1, Bytes(100));
+            (0..1_000).map(lose).collect::<Vec<_>>()
+        };
+        let same = of(0).into_iter().zip(of(1)).filter(|(one, other)| one == other).count();
+        assert!((400..600).contains(&same), "{same} of 1,000 frames met the same fate");
+        assert_eq!(of(1), of(1));
+    }
+
+    #[test]
     fn the_share_and_the_runs_are_those_of_the_formula() {
         for loss in [0.05, 0.3, 0.7] {
             // Independent: a run ends with probability 1 - p.
@@ -223,7 +239,14 @@ mod tests {
 
     #[test]
     fn with_a_length_short_frames_are_lost_less() {
-        let link = LinkLoss { from: ENDS.0, to: ENDS.1, loss: 0.2, length: Some(Bytes(1536)), burst: None };
+        let link = LinkLoss {
+            from: ENDS.0,
+            radio: 0,
+            to: ENDS.1,
+            loss: 0.2,
+            length: Some(Bytes(1536)),
+            burst: None,
+        };
         let mut losses = Losses::new(&[link], 7);
         let n = 200_000;
         // experiments/thesis.md section 2: p at 1,536 bytes, 1 - (1 - p)^(B / 1536) at others.
@@ -240,7 +263,7 @@ mod tests {
     fn the_share_of_a_link_is_that_of_its_frames() {
         for (length, burst_ms) in [(None, None), (Some(Bytes(500)), None), (Some(Bytes(500)), Some(20))] {
             let burst = burst_ms.map(Span::from_millis);
-            let link = LinkLoss { from: ENDS.0, to: ENDS.1, loss: 0.3, length, burst };
+            let link = LinkLoss { from: ENDS.0, radio: 0, to: ENDS.1, loss: 0.3, length, burst };
             let mut losses = Losses::new(&[link], 5);
             let said = losses.share(ENDS.0, ENDS.1, SIZE);
             let met = share(&fates(&mut losses, 1_000_000, 2_000));
@@ -259,8 +282,14 @@ mod tests {
 
     #[test]
     fn links_and_directions_have_streams_of_their_own() {
-        let link =
-            |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, length: None, burst: None };
+        let link = |from, to| LinkLoss {
+            from: NodeId(from),
+            radio: 0,
+            to: NodeId(to),
+            loss: 0.5,
+            length: None,
+            burst: None,
+        };
         let table = [link(0, 1), link(1, 0), link(1, 2), LinkLoss { loss: 1.0, ..link(0, 1) }];
         let mut losses = Losses::new(&table, 1);
         let mut draw = |from, to| -> Vec<bool> {
@@ -282,8 +311,14 @@ mod tests {
         };
         let rows: [&[Hearer]; 3] = [&[hearer(1), hearer(2)], &[hearer(0), hearer(2)], &[]];
         let mut table = Hearers::new(rows);
-        let link =
-            |from, to| LinkLoss { from: NodeId(from), to: NodeId(to), loss: 0.5, length: None, burst: None };
+        let link = |from, to| LinkLoss {
+            from: NodeId(from),
+            radio: 0,
+            to: NodeId(to),
+            loss: 0.5,
+            length: None,
+            burst: None,
+        };
         // 2 hears nobody (now): its links are marked when it does.
         Losses::new(&[link(0, 2), link(1, 0), link(2, 0)], 1).mark(&mut table);
         let lossy: Vec<Vec<bool>> =

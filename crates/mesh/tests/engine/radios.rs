@@ -191,6 +191,25 @@ fn a_link_loses_and_is_slow_on_its_channel_alone_and_the_metric_takes_the_other(
     }
 }
 
+/// The n-th frame of a link meets the same fate in every run, and another one from another radio of its sender: else both copies of a broadcast did.
+#[test]
+fn what_a_link_loses_goes_by_the_radio_of_its_sender() {
+    let attempts = |of_a: &[u32]| {
+        let mut text = measure(30.0, 0.0)
+            + &cbr("a", "b", 1e5, 500)
+            + "stop = \"25s\"\n[routing]\nprotocol = \"static\"\n[radio]\nrts = \"never\"\narp = false\n";
+        let radios: String = of_a.iter().map(|channel| radio(*channel, "")).collect();
+        text += &format!("[[node]]\nid = \"a\"\n{radios}[[node]]\nid = \"b\"\n{}", radio(1, ""));
+        text += "[[radio_link]]\nfrom = \"a\"\nto = \"b\"\nloss = 0.5\nsymmetric = false\n";
+        text += "[[radio_link]]\nfrom = \"b\"\nto = \"a\"\nsymmetric = false\n";
+        run(&text).links.iter().find(|link| link.from == "a").and_then(|link| link.attempts).expect("a sends")
+    };
+    let first = attempts(&[1]);
+    assert!(first > 1_000, "{first} attempts of 750 packets");
+    assert_eq!(attempts(&[1, 6]), first, "a further radio changes nothing");
+    assert_ne!(attempts(&[6, 1]), first, "the second radio has luck of its own");
+}
+
 #[test]
 fn who_senses_another_on_one_channel_sends_at_once_on_the_other() {
     // Two pairs; a and c sense each other on channel 1, where b hears a and d hears c.

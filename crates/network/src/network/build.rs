@@ -130,6 +130,11 @@ impl Plan<'_> {
         mhz.is_none() || self.mhz.is_none() || mhz == self.mhz
     }
 
+    /// The number of a node's radio here among its own; 0 if it has none.
+    fn number_of(&self, node: NodeId) -> u16 {
+        self.radios.binary_search_by_key(&node, |radio| radio.node).map_or(0, |at| self.radios[at].number)
+    }
+
     /// The nodes that are on it; `None`: all.
     fn members(&self, nodes: usize) -> Option<Box<[NodeId]>> {
         (self.radios.len() < nodes).then(|| self.radios.iter().map(|radio| radio.node).collect())
@@ -171,7 +176,7 @@ fn channel(scenario: &Scenario, plan: &Plan<'_>, positions: Option<&[Position]>,
     };
     let config = station_config(radio, &links);
     let rates = RateTable::new(radio).with_radios(&plan.radios);
-    let losses = losses(&listed, &rates, &config.phy, scenario.seed);
+    let losses = losses(&listed, plan, &rates, &config.phy, scenario.seed);
     let fading = radio.fading.as_ref().zip(positions);
     let fading = fading.map(|(fading, positions)| Box::new(Fading::new(fading, &links, positions)));
     Channel { config, hearers, links: moving.then(|| Box::new(links)), fading, rates, losses }
@@ -181,12 +186,19 @@ fn channel(scenario: &Scenario, plan: &Plan<'_>, positions: Option<&[Position]>,
 const FULL_PACKET: Bytes = Bytes(1500);
 
 /// The links that lose frames. A burst lasts as long as so many full data frames at the link's rate, one after another.
-fn losses(listed: &[RadioLink], rates: &RateTable, phy: &Phy, seed: u64) -> Losses {
+fn losses(listed: &[RadioLink], plan: &Plan<'_>, rates: &RateTable, phy: &Phy, seed: u64) -> Losses {
     let links = listed.iter().filter(|link| link.loss > 0.0).map(|link| {
         let mode = rates.between(link.from, link.to);
         let frame = phy.airtime(phy.mpdu(FULL_PACKET), mode).as_secs_f64();
         let burst = link.burst.map(|frames| Span::from_secs_f64(frames * frame));
-        LinkLoss { from: link.from, to: link.to, loss: link.loss, length: link.loss_length, burst }
+        LinkLoss {
+            from: link.from,
+            radio: plan.number_of(link.from),
+            to: link.to,
+            loss: link.loss,
+            length: link.loss_length,
+            burst,
+        }
     });
     Losses::new(&links.collect::<Vec<_>>(), seed)
 }
