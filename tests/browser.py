@@ -21,7 +21,7 @@ _FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync", "--remote-debugging-port=0",
     "--remote-allow-origins=*",
 )  # fmt: skip
-_PATIENCE_S = 60.0
+_PATIENCE_S = 240.0
 
 
 class Page:
