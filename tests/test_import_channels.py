@@ -61,6 +61,15 @@ def test_of_one_channel_the_radio_says_it(cli: Cli, tmp_path: Path) -> None:
     assert "metric" not in mesh["routing"]
 
 
+def test_of_several_channels_one_may_be_left(cli: Cli, tmp_path: Path) -> None:
+    rows = "a,b,MCS 7 40MHz,46\nc,d,MCS 7,36\n"
+    (tmp_path / "links.csv").write_text("from,to,rate,channel\n" + rows)
+    mesh = imported(cli, tmp_path, "links.csv", "--gateway", "a")
+    assert (mesh["radio"]["channel"], mesh["radio"]["width"]) == (46, "40MHz")
+    assert [node["id"] for node in mesh["node"]] == ["a", "b", "internet"]
+    assert cli("check", "mesh.toml").returncode == 0
+
+
 @pytest.mark.parametrize(
     ("rows", "standard", "rates", "needed"),
     [

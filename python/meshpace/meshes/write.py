@@ -192,7 +192,8 @@ def _radio(
     """The table's lines; without a rate it is the standard's highest."""
     yield f"standard = {_quoted(standard or mesh.standard or channels.standard_on(STANDARD, on))}"
     if len(on) == 1:
-        yield channels.said(on[0])
+        # Of several that the file tells, one may be left.
+        yield from (channels.said(on[0]), *([mesh.widths[on[0]]] if on[0] in mesh.widths else []))
     yield from mesh.radio
     if rate is not None:
         yield f"rate = {_quoted(rate)}"
