@@ -1,7 +1,7 @@
 //! Acknowledgements thinned where they pass, for receivers that nobody changes (docs/law.md).
 //!
 //! Of a connection's pure acknowledgements that only say more has arrived, the newest stands for all before it. One goes on when it
-//! brings a certain number of bytes, or a while after the last; what is newest waits, and goes on if nothing comes after it. CAKE's
+//! brings a certain number of bytes, or a while after the last, or shows a window that closes or opens; what is newest waits, and goes on if nothing comes after it. CAKE's
 //! filter (Hoiland-Jorgensen et al. 2018) drops what waits in a queue anyway; this one makes it wait.
 
 use super::{Direction, HookPart, Orders, PacketHook, Passing, Ticket, Verdict};
@@ -87,17 +87,29 @@ struct Flow {
     passed_at: Instant,
     /// Bytes acknowledged since the sender began.
     since: u64,
+    /// The newest window field, and that of the newest that passed. How it is scaled stays the same.
+    window: u16,
+    passed_window: u16,
     held: Option<Ticket>,
 }
 
 impl Flow {
-    const fn new(ack: Seq, now: Instant) -> Self {
-        Self { newest: ack, at: now, passed: ack, passed_at: now, since: 0, held: None }
+    const fn new(ack: Seq, window: u16, now: Instant) -> Self {
+        Self {
+            newest: ack,
+            at: now,
+            passed: ack,
+            passed_at: now,
+            since: 0,
+            window,
+            passed_window: window,
+            held: None,
+        }
     }
 
     /// Everything up to here has passed.
     const fn pass(&mut self, now: Instant) {
-        (self.passed, self.passed_at) = (self.newest, now);
+        (self.passed, self.passed_at, self.passed_window) = (self.newest, now, self.window);
     }
 }
 
@@ -114,14 +126,14 @@ impl AckFilter {
     fn on_ack(
         &mut self,
         key: Connection,
-        segment: &Segment,
+        (segment, says_more): (&Segment, bool),
         ticket: Ticket,
         now: Instant,
         orders: &mut Orders,
     ) -> Verdict {
         let Some(flow) = self.flows.get_mut(&key) else {
             if self.has_room(now) {
-                self.flows.insert(key, Flow::new(segment.ack, now));
+                self.flows.insert(key, Flow::new(segment.ack, segment.window, now));
             }
             return Verdict::Pass;
         };
@@ -129,7 +141,8 @@ impl AckFilter {
         before.iter().for_each(|held| {
             self.held.remove(held);
         });
-        if !is_plain(segment) || !segment.ack.after(flow.newest) {
+        flow.window = segment.window;
+        if says_more || !is_plain(segment) || !segment.ack.after(flow.newest) {
             // Its sender has to see what was before it.
             before.into_iter().for_each(|held| orders.pass(held));
             flow.newest = flow.newest.later(segment.ack);
@@ -146,7 +159,9 @@ impl AckFilter {
         let enough = self.bytes.0.min(flow.since / u64::from(self.share));
         let brings = u64::from(segment.ack.since(flow.passed));
         // What comes so seldom is thin already, by a filter that it passed before.
-        if brings >= enough || now.saturating_since(flow.passed_at) >= self.wait || silence >= self.tail {
+        let turned = closes_or_opens(flow.passed_window, flow.window);
+        let long = now.saturating_since(flow.passed_at) >= self.wait || silence >= self.tail;
+        if brings >= enough || turned || long {
             flow.pass(now);
             return Verdict::Pass;
         }
@@ -162,6 +177,13 @@ fn is_plain(segment: &Segment) -> bool {
     segment.is_pure_ack() && !flags.ece && !flags.cwr && options.sack.iter().all(Option::is_none)
 }
 
+/// Whether a window field has more than halved or doubled since the last that its sender saw: it may have to stop, or be able to go
+/// on, now. A window of nothing is the extreme.
+const fn closes_or_opens(before: u16, now: u16) -> bool {
+    let (before, now) = (before as u32, now as u32);
+    2 * now < before || 2 * before < now
+}
+
 impl PacketHook for AckFilter {
     fn on_packet(
         &mut self,
@@ -173,8 +195,10 @@ impl PacketHook for AckFilter {
     ) -> Verdict {
         // What goes to the Internet has the air behind it.
         let into_the_mesh = direction != Direction::Up;
-        let segment =
-            packet.segment.filter(|segment| into_the_mesh && (segment.flags.ack || segment.flags.rst));
+        let segment = packet
+            .segment
+            .filter(|_| into_the_mesh)
+            .filter(|Segment { flags, .. }| flags.ack || flags.rst || flags.syn);
         let Some(segment) = segment else { return Verdict::Pass };
         let key = (packet.source, packet.destination, segment.source_port, segment.destination_port);
         if segment.flags.rst || segment.flags.fin || segment.flags.syn {
@@ -184,7 +208,7 @@ impl PacketHook for AckFilter {
             }
             return Verdict::Pass;
         }
-        self.on_ack(key, segment, ticket, now, orders)
+        self.on_ack(key, (segment, packet.says_more), ticket, now, orders)
     }
 
     /// Its time is over, so the tail has passed since it came.

@@ -44,8 +44,13 @@ impl Relay for HookedQueue {
             Body::Tcp(segment) => Some(segment),
             _ => None,
         };
-        let passing =
-            Passing { source: packet.source, destination: packet.destination, segment, length: packet.size };
+        let passing = Passing {
+            source: packet.source,
+            destination: packet.destination,
+            segment,
+            says_more: false,
+            length: packet.size,
+        };
         let met = self.hook.handle(here.now, Direction::Along, &passing, handle);
         self.drain(here);
         match met {

@@ -6,7 +6,7 @@
 //!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
 //! - [`outline`] reads of any IP packet what a network has to know to carry it.
 //! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
-//! - [`build`] writes whole packets, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
+//! - [`build`] writes whole packets, [`complete_checksum`] ends what a host left to its interface, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
 //!   size: for those who are an end of the connection.
 //!
 //! A gateway that leaves the payloads in the kernel may hand in only the beginning of a packet: lengths are those that the
@@ -32,5 +32,5 @@ pub use icmp::{TooBig, parse_too_big};
 pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
 pub use outline::{Outline, outline};
-pub use packet::{Malformed, NotTcp, Packet, checksum_ok, parse};
+pub use packet::{Malformed, NotTcp, Packet, checksum_ok, complete_checksum, parse};
 pub use rewrite::{NoRoom, clamp_mss, mark, set_rtt, set_window, strip_rtt};

@@ -107,21 +107,32 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// What a header's options say, and whether the segment is signed. Those of a wrong length say nothing; of two of a kind
-/// the last counts, as in Linux, but the first of TCP-GAP's: that is what `bpf_load_hdr_opt` finds. A signature is one
-/// whatever its length.
+/// What was read of a header's options.
+#[derive(Default)]
+pub struct Read {
+    pub options: Options,
+    /// The segment is signed.
+    pub signed: bool,
+    /// There are others than time stamps and TCP-GAP's, or malformed ones.
+    pub others: bool,
+}
+
+/// What a header's options say. Those of a wrong length say nothing; of two of a kind the last counts, as in Linux, but the first
+/// of TCP-GAP's: that is what `bpf_load_hdr_opt` finds. A signature is one whatever its length.
 #[inline]
-pub fn read(options: &[u8]) -> (Options, bool) {
+pub fn read(options: &[u8]) -> Read {
     let mut read = Options::default();
-    let mut signed = false;
+    let (mut signed, mut others) = (false, false);
     // Most segments have timestamps alone, laid out as RFC 7323, appendix A recommends.
     if let [NOP, NOP, TIMESTAMPS, 10, rest @ ..] = options {
         if rest.len() == 8 {
             read.timestamps = Some(timestamps(rest));
-            return (read, false);
+            return Read { options: read, ..Read::default() };
         }
     }
-    for found in Walk::new(options) {
+    let mut walk = Walk::new(options);
+    for found in walk.by_ref() {
+        others |= !found.is_rtt() && !matches!(*found.bytes, [TIMESTAMPS, 10, ..]);
         match *found.bytes {
             [kind, ..] if SIGNATURES.contains(&kind) => signed = true,
             [MSS, ..] => read.mss = found.mss().or(read.mss),
@@ -136,7 +147,8 @@ pub fn read(options: &[u8]) -> (Options, bool) {
             _ => {}
         }
     }
-    (read, signed)
+    others |= walk.stop() == Stop::Malformed;
+    Read { options: read, signed, others }
 }
 
 #[inline]

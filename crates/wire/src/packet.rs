@@ -2,7 +2,8 @@
 
 use crate::checksum::Sum;
 use crate::ip::{Ip, protocol};
-use crate::{options, tcp};
+use crate::options::{self, Read};
+use crate::tcp;
 use core::fmt;
 use core::net::IpAddr;
 use meshpace_tcp::Segment;
@@ -24,6 +25,9 @@ pub struct Packet {
     /// It carries TCP's MD5 signature (RFC 2385) or its authentication option (RFC 5925): a change of its header or
     /// payload would be noticed.
     pub signed: bool,
+    /// Its header says what the segment does not tell in full: urgent data, a reserved flag (AccECN's is one of them, RFC 9768), an
+    /// option that is neither time stamps nor TCP-GAP's, or one that is malformed.
+    pub says_more: bool,
     /// Where the TCP header begins.
     pub tcp_offset: usize,
     /// Bytes of the TCP header with its options.
@@ -134,7 +138,7 @@ pub fn parse(bytes: &[u8]) -> Result<Packet, NotTcp> {
     let (Layout { ip, header }, fixed, options) = Layout::of(bytes)?;
     let (source, destination) = ip.addresses(bytes);
     let payload = (ip.length - ip.transport - header) as u32;
-    let (options, signed) = options::read(options);
+    let Read { options, signed, others } = options::read(options);
     Ok(Packet {
         source,
         destination,
@@ -142,10 +146,29 @@ pub fn parse(bytes: &[u8]) -> Result<Packet, NotTcp> {
         traffic_class: ip.traffic_class(bytes),
         segment: tcp::segment(fixed, options, payload),
         signed,
+        says_more: others || tcp::has_other_flags(fixed),
         tcp_offset: ip.transport,
         header_length: header as u32,
         wire_len: Bytes(ip.length as u64),
     })
+}
+
+/// Completes the TCP checksum that a host left to its interface: there stands the sum over the pseudo header alone
+/// (`CHECKSUM_PARTIAL`, include/linux/skbuff.h of Linux). One that is right or wrong stays. True if it was completed.
+pub fn complete_checksum(bytes: &mut [u8]) -> bool {
+    let Ok((Layout { ip, .. }, ..)) = Layout::of(bytes) else { return false };
+    let Some(transport) = ip.whole_transport(bytes) else { return false };
+    let (source, destination) = ip.addresses(bytes);
+    let pseudo = Sum::default().pseudo_header(source, destination, protocol::TCP, transport.len() as u16);
+    let found: [u8; 2] = crate::ip::array(transport, tcp::CHECKSUM);
+    let right = pseudo.bytes(transport).checksum() == 0;
+    if right || u16::from_be_bytes(found) != pseudo.fold() {
+        return false;
+    }
+    // What stands there is the pseudo header's part of the sum.
+    let checksum = Sum::default().bytes(transport).checksum();
+    bytes[ip.transport + tcp::CHECKSUM..][..2].copy_from_slice(&checksum.to_be_bytes());
+    true
 }
 
 /// True for a whole TCP packet with right checksums, as its destination sees it (a source route has come to its end).

@@ -19,6 +19,7 @@ const SYN: u8 = 0x02;
 const RST: u8 = 0x04;
 const PSH: u8 = 0x08;
 const ACK: u8 = 0x10;
+const URG: u8 = 0x20;
 const ECE: u8 = 0x40;
 const CWR: u8 = 0x80;
 
@@ -33,6 +34,13 @@ pub fn flag_bits(flags: Flags) -> u8 {
 /// True if a header has the SYN flag.
 pub fn is_syn(header: &[u8; HEADER]) -> bool {
     header[13] & SYN != 0
+}
+
+/// True if a header has a flag that [`Flags`] has no place for: urgent data, or one of the four reserved ones, whose last is AccECN's
+/// (RFC 9768, section 3.1).
+#[inline]
+pub fn has_other_flags(header: &[u8; HEADER]) -> bool {
+    header[OFFSET_AND_FLAGS] & 0x0f != 0 || header[13] & URG != 0
 }
 
 /// Bytes of the header by its data offset.

@@ -191,6 +191,7 @@ impl HookedEngine {
             source: read.source,
             destination: read.destination,
             segment: Some(&read.segment),
+            says_more: read.says_more,
             length: read.wire_len,
         };
         let direction = match packet.side {

@@ -41,8 +41,18 @@ impl Filter {
 
     /// What goes on and what is dropped once this packet has come.
     fn at(&mut self, at: u64, name: u32, segment: Segment) -> (Vec<u32>, Vec<u32>) {
-        let passing =
-            Passing { source: ENDS[0], destination: ENDS[1], segment: Some(&segment), length: Bytes(40) };
+        self.with_more(at, name, segment, false)
+    }
+
+    /// The same, of a packet whose header may say what a segment has no field for.
+    fn with_more(&mut self, at: u64, name: u32, segment: Segment, says_more: bool) -> (Vec<u32>, Vec<u32>) {
+        let passing = Passing {
+            source: ENDS[0],
+            destination: ENDS[1],
+            segment: Some(&segment),
+            says_more,
+            length: Bytes(40),
+        };
         let met = self.0.handle(ms(at), Direction::Along, &passing, name);
         let mut out = self.drain();
         match met {
@@ -148,13 +158,55 @@ fn what_says_more_passes_behind_what_waits() {
 }
 
 #[test]
+fn what_a_segment_has_no_field_for_passes_behind_what_waits() {
+    let mut filter = Filter::under_way();
+    filter.at(20, 257, ack(257));
+    assert_eq!(filter.with_more(21, 258, ack(258), true), passes(&[257, 258]));
+    assert_eq!(filter.at(22, 259, ack(259)), passes(&[]), "and it is the newest that has passed");
+}
+
+#[test]
+fn a_window_that_closes_or_opens_passes_in_place_of_what_waits() {
+    let window = |segments: u32, window: u16| Segment { window, ..ack(segments) };
+    let mut filter = Filter::new();
+    for n in 0..=16 {
+        filter.at(n, 16 * n as u32, window(16 * n as u32, 1_000));
+    }
+    // Half and twice are neither: a receiver that reads on offers a little more or less with each.
+    assert_eq!(filter.at(20, 257, window(257, 500)), passes(&[]));
+    assert_eq!(filter.at(21, 258, window(258, 2_000)), replaces(&[257]));
+    assert_eq!(filter.at(22, 259, window(259, 499)), (Vec::from([259]), Vec::from([258])));
+    assert_eq!(filter.at(23, 260, window(260, 0)), passes(&[260]));
+    assert_eq!(filter.at(24, 261, window(261, 0)), passes(&[]));
+    assert_eq!(filter.at(25, 262, window(262, 1)), (Vec::from([262]), Vec::from([261])));
+    // Against the one that has passed, however little each says.
+    assert_eq!(filter.at(26, 263, window(263, 2)), passes(&[]));
+    assert_eq!(filter.at(27, 264, window(264, 3)), (Vec::from([264]), Vec::from([263])));
+}
+
+#[test]
+fn a_connection_between_the_same_ports_begins_anew_with_its_syn() {
+    let mut filter = Filter::under_way();
+    filter.at(20, 257, ack(257));
+    let syn = Segment { flags: Flags { syn: true, ..Flags::NONE }, ..ack(0) };
+    assert_eq!(filter.at(21, 1_000, syn), passes(&[257, 1_000]));
+    assert_eq!(filter.at(22, 258, ack(258)), passes(&[258]), "the first of its connection");
+}
+
+#[test]
 fn each_way_of_each_connection_is_by_itself() {
     let mut filter = Filter::under_way();
     filter.at(20, 257, ack(257));
     let other = Segment { source_port: 9, ..ack(1) };
     assert_eq!(filter.at(21, 1, other), passes(&[1]), "the first of its connection");
     let segment = ack(258);
-    let back = Passing { source: ENDS[1], destination: ENDS[0], segment: Some(&segment), length: Bytes(40) };
+    let back = Passing {
+        source: ENDS[1],
+        destination: ENDS[0],
+        segment: Some(&segment),
+        says_more: false,
+        length: Bytes(40),
+    };
     assert_eq!(
         filter.0.handle(ms(22), Direction::Along, &back, 2),
         Met::Passes(2, crate::Rewrite::default())
@@ -166,8 +218,13 @@ fn each_way_of_each_connection_is_by_itself() {
 fn what_goes_to_the_internet_passes() {
     let mut filter = Filter::under_way();
     let segment = ack(257);
-    let passing =
-        Passing { source: ENDS[0], destination: ENDS[1], segment: Some(&segment), length: Bytes(40) };
+    let passing = Passing {
+        source: ENDS[0],
+        destination: ENDS[1],
+        segment: Some(&segment),
+        says_more: false,
+        length: Bytes(40),
+    };
     for (direction, passes) in [(Direction::Down, false), (Direction::Up, true)] {
         let met = filter.0.handle(ms(20), direction, &passing, 257);
         assert_eq!(met != Met::Held, passes, "{direction:?}");

@@ -12,7 +12,7 @@ fn ms(n: u64) -> Instant {
 
 fn passing(bytes: u64) -> Passing<'static> {
     let here = IpAddr::V4(Ipv4Addr::LOCALHOST);
-    Passing { source: here, destination: here, segment: None, length: Bytes(bytes) }
+    Passing { source: here, destination: here, segment: None, says_more: false, length: Bytes(bytes) }
 }
 
 /// Does with a packet what its length says.

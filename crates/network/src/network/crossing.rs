@@ -40,7 +40,7 @@ impl<T: Copy + Debug> Network<T> {
             Body::Tcp(segment) => Some(segment),
             _ => None,
         };
-        let passing = Passing { source, destination, segment: segment.as_ref(), length };
+        let passing = Passing { source, destination, segment: segment.as_ref(), says_more: false, length };
         let direction = match side {
             Side::Wired => Direction::Down,
             Side::Wireless => Direction::Up,

@@ -137,6 +137,18 @@ impl Anatomy {
         self.options.iter().any(|piece| matches!(piece, Piece::Option(bytes) if [19, 29].contains(&bytes[0])))
     }
 
+    /// Whether the header says more than numbers, a window, seven flags, time stamps and TCP-GAP's option.
+    pub fn says_more(&self) -> bool {
+        let other = |piece: &Piece| match piece {
+            Piece::Nop | Piece::Padding(_) => false,
+            Piece::Broken(_) => true,
+            Piece::Option(bytes) => {
+                !(bytes[0] == 8 && bytes.len() == 10 || bytes[0] == 253 && bytes.len() == 6 && exid(bytes))
+            }
+        };
+        self.fixed[12] & 0x0f != 0 || self.fixed[13] & 0x20 != 0 || self.options.iter().any(other)
+    }
+
     /// The options as bytes.
     pub fn option_bytes(&self) -> Vec<u8> {
         let bytes = |piece: &Piece| match piece {

@@ -1,9 +1,11 @@
 //! Packets and sums that others have printed.
 
 use core::net::IpAddr;
-use meshpace_tcp::{Flags, Options, Timestamps};
+use meshpace_tcp::{Flags, Options, Segment, Timestamps};
 use meshpace_units::{Bytes, Dscp, Ecn, Seq, Span};
-use meshpace_wire::{IpHeader, build, checksum_ok, clamp_mss, mark, parse, protocol, set_rtt, strip_rtt};
+use meshpace_wire::{
+    IpHeader, build, checksum_ok, clamp_mss, complete_checksum, mark, parse, protocol, set_rtt, strip_rtt,
+};
 
 fn bytes(hex: &str) -> Vec<u8> {
     hex.split_whitespace().map(|byte| u8::from_str_radix(byte, 16).expect("two digits")).collect()
@@ -251,4 +253,65 @@ fn congestion_notification_is_in_the_second_byte_of_ipv4_and_before_the_flow_lab
         assert_eq!(written(v4)[..2], [0x45, in_v4]);
         assert_eq!(written(v6)[..4], [0x60, in_v6, 0, 0]);
     }
+}
+
+#[test]
+fn a_checksum_that_was_left_to_the_interface_is_completed_and_no_other() {
+    let flags = Flags { ack: true, ..Flags::NONE };
+    let ack = Segment { flags, payload: 3, ..Segment::new(5000, 80, Seq(7)) };
+    for (from, to) in [("10.0.0.1", "10.0.0.2"), ("fd00::1", "fd00::2")] {
+        let ends = [from, to].map(|end| end.parse::<IpAddr>().expect("an address"));
+        let whole = build(ends[0], ends[1], 60, &ack, b"odd");
+        let (tcp, v4) = (whole.len() - 23, ends[0].is_ipv4());
+        let with = |checksum: u16| {
+            let mut packet = whole.clone();
+            packet[tcp + 16..tcp + 18].copy_from_slice(&checksum.to_be_bytes());
+            packet
+        };
+        // What the kernel writes before the interface adds the rest: the addresses' 16-bit words, protocol and length.
+        let pseudo: u16 = if v4 { 0x1403 } else { 0xfa04 };
+        let mut packet = with(pseudo + 6 + 23);
+        assert!(complete_checksum(&mut packet));
+        assert_eq!(packet, whole);
+        assert!(!complete_checksum(&mut packet), "it is right");
+        let mut wrong = with(0x1234);
+        assert!(!complete_checksum(&mut wrong));
+        assert_eq!(wrong, with(0x1234), "and a damaged one stays one");
+        let mut short = whole[..whole.len() - 1].to_vec();
+        assert!(!complete_checksum(&mut short));
+    }
+}
+
+#[test]
+fn what_a_segment_does_not_tell_is_noticed() {
+    let ack = Segment { flags: Flags { ack: true, ..Flags::NONE }, ..Segment::new(5000, 80, Seq(7)) };
+    let packet = |options: &[u8], changes: &[(usize, u8)]| {
+        let mut bytes = build([10, 0, 0, 1].into(), [10, 0, 0, 2].into(), 60, &ack, b"");
+        bytes.extend(options);
+        bytes[3] += options.len() as u8;
+        bytes[32] += (options.len() as u8 / 4) << 4;
+        changes.iter().for_each(|(at, bits)| bytes[*at] |= bits);
+        parse(&bytes).expect("TCP").says_more
+    };
+    let stamps = [1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2];
+    let gap = [253, 6, 0x4d, 0x50, 0, 9, 1, 1];
+    for plain in [&[][..], &stamps, &gap, &[stamps.as_slice(), &gap].concat(), &[1, 1, 0, 5]] {
+        assert!(!packet(plain, &[]), "{plain:?}");
+    }
+    let others: [&[u8]; 6] = [
+        &[1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2],   // SACK
+        &[172, 11, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1], // AccECN (RFC 9768, section 3.2.3)
+        &[1, 253, 4, 0x4d, 0x50, 0, 0, 0],        // TCP-GAP's, too short
+        &[1, 1, 8, 9],                            // time stamps that end behind the header
+        &[1, 1, 1, 8],                            // or that have no length
+        &[1, 1, 30, 2],                           // another one
+    ];
+    for other in others {
+        assert!(packet(other, &[]), "{other:?}");
+    }
+    // Urgent data; each of the reserved flags, AccECN's first.
+    for (at, bit) in [(33, 0x20), (32, 1), (32, 2), (32, 4), (32, 8)] {
+        assert!(packet(&stamps, &[(at, bit)]), "{at} {bit}");
+    }
+    assert!(!packet(&stamps, &[(33, 0xc8)]), "ECE, CWR and PSH are the segment's");
 }
