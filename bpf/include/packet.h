@@ -36,6 +36,7 @@ struct packet {
 	__u32 ack;
 	__u16 window;
 	__u8 flags;
+	__u8 reserved;     /* bits beside the data offset */
 	__u8 ttl;
 	__u8 version;
 };
@@ -152,6 +153,7 @@ INLINE enum counter parse(struct __sk_buff *skb, __u32 ip, struct packet *packet
 	packet->ack = BE32(tcp.ack_seq);
 	packet->window = BE16(tcp.window);
 	packet->flags = ((const __u8 *)&tcp)[13]; /* RFC 9293, section 3.1 */
+	packet->reserved = ((const __u8 *)&tcp)[12] & 0x0f;
 	return COUNTERS;
 }
 

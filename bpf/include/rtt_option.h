@@ -12,6 +12,8 @@
 #define OPTION_END 0
 #define OPTION_NOP 1
 #define OPTION_WINDOW_SCALE 3
+#define OPTION_TIMESTAMPS 8
+#define TIMESTAMPS_LENGTH 10
 #define OPTION_MD5 19 /* RFC 2385 */
 #define OPTION_AO 29  /* RFC 5925 */
 #define RTT_WRITTEN 8         /* with its NOPs */
@@ -29,6 +31,8 @@ struct options {
 	__u8 scale;
 	__u8 whole;         /* read to the end: neither an end mark nor a malformed one hides what is behind */
 	__u8 is_signed;     /* by TCP-MD5 or TCP-AO: nothing of it may be changed */
+	__u8 others;        /* than time stamps and RTT options, or a malformed one */
+	__u8 unused[3];
 };
 
 /* Reads the options of a segment into the memory of a map. What the loop remembers is there and is read back, so that
@@ -55,11 +59,15 @@ INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, str
 			seen->positions[7] = at + 1;
 			continue;
 		}
-		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2))
+		if (at + 2 > end || bpf_skb_load_bytes(skb, at, head, 2)) {
+			seen->others = true;
 			return;
+		}
 		__u32 length = head[1];
-		if (length < 2 || at + length > end)
+		if (length < 2 || at + length > end) {
+			seen->others = true;
 			return;
+		}
 		seen->positions[7] = at + length;
 		if (head[0] == OPTION_MD5 || head[0] == OPTION_AO)
 			seen->is_signed = true;
@@ -67,6 +75,7 @@ INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, str
 			seen->has_scale = true;
 			bpf_skb_load_bytes(skb, at + 2, &options->scale, 1);
 		}
+		bool plain = length == TIMESTAMPS_LENGTH && head[0] == OPTION_TIMESTAMPS;
 		if (length == RTT_LENGTH && head[0] == OPTION_EXPERIMENT && !bpf_skb_load_bytes(skb, at + 2, head, 2) &&
 		    head[0] == RTT_EXPERIMENT >> 8 && head[1] == (RTT_EXPERIMENT & 0xff)) {
 			__u32 count = seen->count;
@@ -74,7 +83,10 @@ INLINE void read_options(struct __sk_buff *skb, const struct packet *packet, str
 			if (count < RTT_OPTIONS_MAX)
 				options->positions[count] = at;
 			seen->count = count + 1;
+			plain = true;
 		}
+		if (!plain)
+			seen->others = true;
 	}
 }
 

@@ -30,14 +30,14 @@ chmod 755 "$tree"
 # put MODE FILE PATH
 put() { install -D -m "$1" "$2" "$tree/$3"; }
 put 755 "$binary" usr/bin/meshpaced
-for unit in meshpaced.service meshpaced-host.service; do
+for unit in meshpaced.service meshpaced-host.service meshpaced-edge.service; do
 	put 644 "$root/packaging/systemd/$unit" usr/lib/systemd/system/$unit
 done
 put 644 "$root/packaging/systemd/meshpaced.sysusers" usr/lib/sysusers.d/meshpaced.conf
 put 644 "$here/logrotate" etc/logrotate.d/meshpaced
 doc=usr/share/doc/meshpaced
 put 644 "$here/copyright" $doc/copyright
-for page in meshpaced.md meshpaced-config.md host.md ebpf.md endpoint.md schemes.md; do
+for page in meshpaced.md meshpaced-config.md host.md edge.md ebpf.md endpoint.md schemes.md; do
 	put 644 "$root/docs/$page" $doc/$page
 done
 put 644 "$root/packaging/meshpaced.toml" $doc/examples/meshpaced.toml

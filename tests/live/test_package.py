@@ -110,6 +110,7 @@ def test_what_is_in_it(package: Path) -> None:
         "usr/bin/meshpaced",
         "usr/lib/systemd/system/meshpaced.service",
         "usr/lib/systemd/system/meshpaced-host.service",
+        "usr/lib/systemd/system/meshpaced-edge.service",
         "usr/lib/sysusers.d/meshpaced.conf",
         "etc/logrotate.d/meshpaced",
         "usr/share/man/man1/meshpaced.1.gz",

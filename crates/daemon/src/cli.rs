@@ -6,7 +6,7 @@ use crate::host;
 use crate::manual;
 #[cfg(feature = "top")]
 use crate::top;
-use crate::{Failure, config, control, doctor, endpoint, explain, flows, gateway, init, status, undo};
+use crate::{Failure, config, control, doctor, edge, endpoint, explain, flows, gateway, init, status, undo};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -25,6 +25,8 @@ enum Command {
     /// Pace what this host's applications send into the mesh, under the kernel's own TCP.
     #[cfg(feature = "ebpf")]
     Host(host::Args),
+    /// Let one acknowledgement for many segments go into the mesh.
+    Edge(edge::Args),
     /// Send, receive and serve with a TCP of our own on a TUN device.
     Endpoint(Box<endpoint::Args>),
     /// Write a first configuration file, from what is found on this machine.
@@ -65,6 +67,7 @@ impl Cli {
             Command::Gateway(args) => gateway::run(&args),
             #[cfg(feature = "ebpf")]
             Command::Host(args) => host::run(&args),
+            Command::Edge(args) => edge::run(&args),
             Command::Endpoint(args) => endpoint::run(&args),
             Command::Init(args) => init::run(&args),
             Command::Check(args) => config::run(&args),

@@ -9,6 +9,7 @@ pub mod control;
 pub mod doctor;
 #[cfg(feature = "ebpf")]
 pub mod ebpf;
+pub mod edge;
 pub mod endpoint;
 pub mod events;
 pub mod explain;
@@ -32,6 +33,7 @@ pub mod service_manager;
 mod shared_bytes;
 pub mod state;
 pub mod status;
+mod status_socket;
 mod text;
 mod tool;
 #[cfg(feature = "top")]

@@ -1,7 +1,8 @@
 //! `meshpaced undo`: everything that a daemon may have left behind, gone with one command, whether the daemon lives or not.
 
 use crate::config::{Config, DEFAULT_FILE};
-use crate::{Failure, rules};
+use crate::rules::{self, Owner};
+use crate::{Failure, edge};
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::net::UnixStream;
@@ -22,7 +23,8 @@ type Undo = fn(&Config) -> Result<Vec<String>, Failure>;
 
 /// Everything that may be left behind.
 const PARTS: &[Undo] = &[
-    |config| rules::remove(&rules::lock_of(config)),
+    |config| rules::remove(Owner::Gateway, &rules::lock_of(config)),
+    |config| edge::undo(&config.edge),
     #[cfg(feature = "ebpf")]
     |config| {
         let removed =

@@ -284,7 +284,7 @@ fn systemd_understands_the_units() {
         return; // nothing to ask on a machine without systemd
     }
     let directory = tempfile::tempdir().unwrap();
-    for name in ["meshpaced.service", "meshpaced-host.service"] {
+    for name in ["meshpaced.service", "meshpaced-host.service", "meshpaced-edge.service"] {
         let unit = std::fs::read_to_string(packaging().join("systemd").join(name)).unwrap();
         // The binary where it was built, and no pages of a manual that is not installed.
         let unit = unit.replace("/usr/bin/meshpaced", MESHPACED);

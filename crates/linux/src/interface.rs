@@ -5,7 +5,7 @@ pub(crate) mod segments;
 pub use segments::{gso_max_segments, set_gso_max_segments};
 
 use crate::namespace::with_context;
-use nix::net::if_::{if_indextoname, if_nametoindex};
+use nix::net::if_::{if_indextoname, if_nameindex, if_nametoindex};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -26,6 +26,15 @@ pub fn name(index: u32) -> io::Result<String> {
     let name =
         if_indextoname(index).map_err(|error| with_context(&error.into(), &format!("interface {index}")))?;
     name.into_string().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))
+}
+
+/// The names of all interfaces; one that is not UTF-8 is left out.
+///
+/// # Errors
+/// What the kernel answers.
+pub fn names() -> io::Result<Vec<String>> {
+    let all = if_nameindex()?;
+    Ok(all.iter().filter_map(|one| one.name().to_str().ok()).map(str::to_owned).collect())
 }
 
 /// The MTU of interface `name` in bytes: the longest IP packet that it takes.
@@ -98,6 +107,7 @@ mod tests {
     fn the_loopback_interface_is_found_both_ways() {
         let index = index("lo").expect("lo exists");
         assert_eq!(name(index).expect("it has a name"), "lo");
+        assert!(names().expect("they are listed").contains(&"lo".to_owned()));
         assert_eq!(mtu("lo").expect("it has an MTU"), 65_536);
         assert_eq!(link_type("lo").expect("it has a type"), libc::ARPHRD_LOOPBACK);
     }

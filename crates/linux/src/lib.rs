@@ -7,7 +7,7 @@
 //! | [`Poller`], [`Deadline`], [`Waker`], [`Signals`] | `epoll(7)`, `timerfd_create(2)`, `eventfd(2)`, `signalfd(2)` |
 //! | [`NfQueue`] | NFQUEUE over netlink, `include/uapi/linux/netfilter/nfnetlink_queue.h` |
 //! | [`Tun`] | `Documentation/networking/tuntap.rst` |
-//! | [`RawSender`] | `raw(7)`, `ipv6(7)` |
+//! | [`RawSender`], [`FrameSender`] | `raw(7)`, `ipv6(7)`; `packet(7)` |
 //! | [`Namespace`] | `setns(2)`, `network_namespaces(7)` |
 //! | [`interface`] | `netdevice(7)` |
 //! | [`Peer`], [`effective_user`] | `unix(7)`: `SO_PEERCRED`; `geteuid(2)` |
@@ -26,6 +26,7 @@ mod clock;
 mod deadline;
 #[cfg(feature = "foreign")]
 pub mod foreign;
+mod frame;
 mod heap;
 pub mod interface;
 mod namespace;
@@ -44,6 +45,7 @@ mod waker;
 
 pub use clock::{monotonic_now, thread_cpu_time};
 pub use deadline::Deadline;
+pub use frame::FrameSender;
 pub use heap::give_back_large_blocks;
 pub use namespace::Namespace;
 pub use nfqueue::{NfQueue, Options, PacketId, Queued, Received, Statistics, Verdicts};

@@ -71,7 +71,7 @@ meshpaced_toml() {
 	local table
 	echo '# Made of /etc/config/meshpaced: changes belong there.'
 	config_foreach _main meshpaced
-	for table in mesh hops law gateway nfqueue control metrics events host; do
+	for table in mesh hops law gateway nfqueue control metrics events host edge; do
 		config_foreach _table "$table" "$table"
 	done
 	_seen=

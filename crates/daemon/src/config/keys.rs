@@ -52,6 +52,7 @@ pub(super) static ROOT: Section = Section {
         Key::new("metrics", Kind::Table(&METRICS), "Prometheus metrics."),
         Key::new("events", Kind::Table(&EVENTS), "What happened, as JSON lines."),
         Key::new("host", Kind::Table(&HOST), "Pacing on a wireless host."),
+        Key::new("edge", Kind::Table(&EDGE), "Thin acknowledgements at the mesh's edge."),
         Key::new("subnet", Kind::Tables(&SUBNET), "Exceptions for the mesh hosts of a prefix."),
     ],
 };
@@ -196,6 +197,58 @@ static HOST: Section = Section {
             Kind::Whole(LINK_RATE),
             "MAC data rate of the links to the gateway; by default that of [mesh].",
         ),
+    ],
+};
+
+static EDGE: Section = Section {
+    doc: "`meshpaced edge` lets one acknowledgement for many segments go into the mesh, by the rules of docs/law.md's filter (docs/edge.md).",
+    more: &[],
+    keys: &[
+        Key::new(
+            "interfaces",
+            Kind::List(&ONE_NAME, 0, MANY),
+            "Network interfaces into the mesh; by default those of [mesh].",
+        )
+        .default("[]"),
+        Key::new(
+            "datapath",
+            Kind::Choice(&["auto", "ebpf", "nfqueue"]),
+            "How packets are reached: ebpf leaves them in the kernel, nfqueue hands short ones to the daemon; auto is ebpf where \
+             the kernel lets it.",
+        )
+        .default("\"auto\""),
+        Key::new(
+            "bytes",
+            bytes(1, 1 << 32),
+            "An acknowledgement that brings so much since the last that passed, passes.",
+        )
+        .default("23360"),
+        Key::new(
+            "share",
+            whole(1, 1_000),
+            "And one that brings so large a part, one in so many, of what has been acknowledged since the sender began.",
+        )
+        .default("8"),
+        Key::new("wait", real(&TIME, 0.001, 10.0), "And one that comes so long after the last that passed.")
+            .default("\"200ms\""),
+        Key::new("tail", real(&TIME, 0.001, 10.0), "Others wait so long for a newer one, and then pass.")
+            .default("\"100ms\""),
+        Key::new(
+            "flows",
+            whole(16, 1 << 20),
+            "Connections, either way, that are known: about 150 bytes of the kernel's memory each. The least recently seen goes first.",
+        )
+        .default("8192"),
+        Key::new(
+            "held",
+            whole(1, 1 << 20),
+            "Acknowledgements that may wait: about 300 bytes each. What has no place passes.",
+        )
+        .default("2048"),
+        Key::new("queue", whole(0, 65_535), "Number of the packet queue, where NFQUEUE is used.").default("19793"),
+        Key::new("socket", Kind::Text, "Path of the socket on which `meshpaced edge --status` asks.")
+            .default("\"/run/meshpaced-edge/edge.sock\""),
+        Key::new("listen", Kind::Text, "Address and port of Prometheus metrics, or \"off\".").default("\"127.0.0.1:9734\""),
     ],
 };
 

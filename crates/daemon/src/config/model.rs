@@ -1,7 +1,8 @@
 //! What the daemon's configuration file says, as plain checked data: every default filled in, units as types.
 
 use ipnet::IpNet;
-use meshpace_hook::HookMaker;
+use meshpace_hook::{HOOKS, HookMaker};
+use meshpace_keys::{Setting, Values};
 use meshpace_pacing::LawMaker;
 use meshpace_units::{Bytes, Rate, Span};
 use std::net::{IpAddr, SocketAddr};
@@ -40,6 +41,8 @@ pub struct Config {
     pub events: Events,
     /// Pacing on a wireless host (`meshpaced host`).
     pub host: Host,
+    /// Thin acknowledgements at the mesh's edge (`meshpaced edge`).
+    pub edge: Edge,
 }
 
 /// What the daemon does with a flow.
@@ -204,6 +207,62 @@ pub struct Host {
     pub rate: Rate,
     /// A sender's interval before its law's first answer.
     pub initial_interval: Span,
+}
+
+/// `[edge]`: thin acknowledgements at the mesh's edge.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// Interfaces into the mesh; none: those of [`Mesh::interfaces`].
+    pub interfaces: Vec<String>,
+    /// How packets are reached.
+    pub datapath: EdgeDatapath,
+    /// An acknowledgement that brings so much since the last that passed, passes.
+    pub bytes: Bytes,
+    /// And one that brings so large a part, one in so many, of what has been acknowledged since the sender began.
+    pub share: u32,
+    /// And one that comes so long after the last that passed.
+    pub wait: Span,
+    /// Others wait so long for a newer one.
+    pub tail: Span,
+    /// Connections, either way, that are known.
+    pub flows: u32,
+    /// Acknowledgements that may wait.
+    pub held: u32,
+    /// Number of the kernel's packet queue, where that is used.
+    pub queue: u16,
+    /// Where the status is asked for.
+    pub socket: PathBuf,
+    /// Where metrics are served; `None` serves none.
+    pub listen: Option<SocketAddr>,
+}
+
+/// How packets reach the edge.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EdgeDatapath {
+    /// By eBPF where the kernel lets it, else by NFQUEUE.
+    Auto,
+    /// By a tc eBPF program.
+    Ebpf,
+    /// Through NFQUEUE.
+    Nfqueue,
+}
+
+impl Edge {
+    /// The hook that does the same in user space.
+    ///
+    /// # Panics
+    /// If there is no hook `ack-filter`.
+    #[must_use]
+    pub fn hook(&self) -> HookMaker {
+        let part = HOOKS.iter().find(|part| part.about.word == "ack-filter").expect("a hook of that name");
+        let values = [
+            ("filter_bytes", Setting::Whole(self.bytes.0)),
+            ("filter_share", Setting::Whole(self.share.into())),
+            ("filter_wait", Setting::Real(self.wait.as_secs_f64())),
+            ("filter_tail", Setting::Real(self.tail.as_secs_f64())),
+        ];
+        HookMaker::new(part, Values::new(values))
+    }
 }
 
 impl HopSource {

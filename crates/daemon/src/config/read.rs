@@ -2,8 +2,8 @@
 
 use super::keys::{MAX_HOPS, ROOT};
 use super::{
-    Config, Control, Datapath, Events, HopSource, Hops, Host, Memory, Mesh, Metrics, Mode, Nfqueue,
-    RateSource, Subnet, parameters,
+    Config, Control, Datapath, Edge, EdgeDatapath, Events, HopSource, Hops, Host, Memory, Mesh, Metrics,
+    Mode, Nfqueue, RateSource, Subnet, parameters,
 };
 use ipnet::IpNet;
 use meshpace_gateway::Equipment;
@@ -56,6 +56,7 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
             rate: host.given("rate")?.map_or(mesh.rate, rate),
             initial_interval: parameters::initial_interval(&scheme),
         },
+        edge: read_edge(&root.section("edge")?)?,
         mesh,
         hops,
         gateway,
@@ -79,20 +80,7 @@ fn read_events(settings: &Settings<'_>) -> Result<Events, FileError> {
 const MODES: [(&str, Mode); 3] = [("off", Mode::Off), ("observe", Mode::Observe), ("pace", Mode::Pace)];
 
 fn read_mesh(settings: &Settings<'_>) -> Result<Mesh, FileError> {
-    let names = settings.value("interfaces")?.list().into_iter().map(Setting::text);
-    let interfaces = names
-        .map(|name| {
-            // Fewer than the kernel takes: what firewall rules would read as a pattern or as quotes is none of them.
-            let usable = name.len() <= INTERFACE_NAME
-                && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-@".contains(c))
-                && !name.starts_with(['-', '.']);
-            let wrong = || {
-                let allowed = "names of network interfaces: at most 15 letters, digits, or any of . _ - @";
-                settings.at("interfaces").error(quoted(&name), allowed)
-            };
-            if usable { Ok(name.clone()) } else { Err(wrong()) }
-        })
-        .collect::<Result<_, _>>()?;
+    let interfaces = interfaces(settings)?;
     let prefixes = settings.value("subnets")?.list().into_iter().map(Setting::text);
     let subnets =
         prefixes.map(|text| prefix(&text, &settings.at("subnets"))).collect::<Result<Vec<_>, _>>()?;
@@ -108,6 +96,24 @@ fn read_mesh(settings: &Settings<'_>) -> Result<Mesh, FileError> {
         given => (rate(given), RateSource::Configured),
     };
     Ok(Mesh { interfaces, subnets, rate, rate_source })
+}
+
+/// The names of network interfaces under `interfaces`.
+fn interfaces(settings: &Settings<'_>) -> Result<Vec<String>, FileError> {
+    let names = settings.value("interfaces")?.list().into_iter().map(Setting::text);
+    names
+        .map(|name| {
+            // Fewer than the kernel takes: what firewall rules would read as a pattern or as quotes is none of them.
+            let usable = name.len() <= INTERFACE_NAME
+                && name.chars().all(|c| c.is_ascii_alphanumeric() || "._-@".contains(c))
+                && !name.starts_with(['-', '.']);
+            let wrong = || {
+                let allowed = "names of network interfaces: at most 15 letters, digits, or any of . _ - @";
+                settings.at("interfaces").error(quoted(&name), allowed)
+            };
+            if usable { Ok(name.clone()) } else { Err(wrong()) }
+        })
+        .collect()
 }
 
 fn read_hops(settings: &Settings<'_>) -> Result<Hops, FileError> {
@@ -232,6 +238,25 @@ fn read_nfqueue(settings: &Settings<'_>, held_max: usize) -> Result<Nfqueue, Fil
         length,
         socket_buffer: settings.value("socket_buffer")?.bytes(),
         realtime: settings.value("realtime")?.flag(),
+    })
+}
+
+fn read_edge(settings: &Settings<'_>) -> Result<Edge, FileError> {
+    let datapaths =
+        [("auto", EdgeDatapath::Auto), ("ebpf", EdgeDatapath::Ebpf), ("nfqueue", EdgeDatapath::Nfqueue)];
+    let queue = settings.value("queue")?.whole();
+    Ok(Edge {
+        interfaces: interfaces(settings)?,
+        datapath: settings.choice("datapath", &datapaths)?,
+        bytes: settings.value("bytes")?.bytes(),
+        share: settings.value("share")?.count(),
+        wait: settings.value("wait")?.span(),
+        tail: settings.value("tail")?.span(),
+        flows: settings.value("flows")?.count(),
+        held: settings.value("held")?.count(),
+        queue: u16::try_from(queue).unwrap_or_else(|_| panic!("edge.queue lets {queue} pass")),
+        socket: path(settings, "socket")?,
+        listen: unless_off(settings, "listen", socket_address)?,
     })
 }
 

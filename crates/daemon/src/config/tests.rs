@@ -33,6 +33,11 @@ fn an_empty_file_observes_and_has_the_papers_parameters() {
     assert_eq!(config.hops.sources, HopSource::ALL);
     assert_eq!(config.metrics.listen, Some("127.0.0.1:9733".parse().unwrap()));
     assert_eq!(config.events.file, None);
+    // The edge's rules are the hook's, with its defaults.
+    let filter = meshpace_hook::HOOKS.iter().find(|part| part.about.word == "ack-filter").expect("a hook");
+    let defaults = meshpace_keys::Values::defaults(filter.about.keys());
+    assert_eq!(config.edge.hook(), meshpace_hook::HookMaker::new(filter, defaults));
+    assert_eq!((config.edge.interfaces.len(), config.edge.datapath), (0, EdgeDatapath::Auto));
     assert_eq!(config, Config::default());
 }
 

@@ -1,6 +1,7 @@
 //! What is known about the machine, gathered once and judged afterwards.
 
 use crate::config::HopSource;
+use crate::edge;
 use crate::hops::SourceReport;
 use crate::rights::Rights;
 use crate::rules::Found;
@@ -34,6 +35,8 @@ pub struct Facts {
     pub hop_sources: Vec<SourceReport>,
     /// The running daemon, if one answers.
     pub daemon: Option<Daemon>,
+    /// The running edge, if one answers.
+    pub edge: Option<edge::Status>,
 }
 
 /// Whether the kernel has a part.

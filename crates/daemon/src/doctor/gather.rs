@@ -5,7 +5,7 @@ use super::{kernel, network};
 use crate::config::Config;
 use crate::rights::Rights;
 use crate::tool::is_installed;
-use crate::{hops, rules};
+use crate::{edge, hops, rules};
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
@@ -38,6 +38,7 @@ pub(super) fn facts(config: &Config, daemon: Option<Daemon>) -> Facts {
         queue_owner: fs::read_to_string(QUEUES).ok().and_then(|queues| owner(&queues, config.nfqueue.queue)),
         hop_sources: hops::survey(Arc::new(config.clone())).reports().to_vec(),
         daemon,
+        edge: edge::ask(&config.edge.socket),
     }
 }
 

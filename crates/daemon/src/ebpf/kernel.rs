@@ -2,14 +2,12 @@
 
 use super::engine::Order;
 use super::layout::{self, COUNTERS, Event, FLOW, FLOW_KEY, KernelFlow, PACE, SETTINGS, Settings};
+use super::loading::{self, attach_one, chain, header_length, map, program};
 use crate::Failure;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
-use aya::programs::links::LinkOrder;
-use aya::programs::tc::{
-    NlOptions, SchedClassifierLinkId, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,
-};
-use aya::programs::{SchedClassifier, TcAttachType};
-use aya::{Ebpf, EbpfLoader, include_bytes_aligned};
+use aya::programs::TcAttachType;
+use aya::programs::tc::SchedClassifierLinkId;
+use aya::{Ebpf, include_bytes_aligned};
 use meshpace_gateway::FlowKey;
 use meshpace_linux::interface;
 use std::io;
@@ -23,13 +21,6 @@ const PROGRAMS: [(&str, TcAttachType); 2] =
 
 /// Priority of the filters where they are clsact's: "MP", so that they can be told from others in `tc filter show`.
 const PRIORITY: u16 = 0x4d50;
-
-/// Link types (`linux/if_arp.h`) and what they put in front of an IP packet.
-const ETHERNET: u16 = 1;
-const ETHERNET_HEADER: u32 = 14;
-/// PPP, tunnels without a link layer (`ARPHRD_PPP`, `ARPHRD_TUNNEL`, `ARPHRD_TUNNEL6`, `ARPHRD_SIT`, `ARPHRD_IPGRE`,
-/// `ARPHRD_RAWIP`, `ARPHRD_NONE`).
-const WITHOUT_HEADER: [u16; 7] = [512, 768, 769, 776, 778, 519, 0xfffe];
 
 /// How much the kernel may keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,23 +112,8 @@ impl Kernel {
     /// [`Failure::Operational`] where the kernel refuses: it lacks eBPF or the ring buffer (Linux 5.8), or the caller
     /// lacks CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
     pub fn load(sizes: Sizes) -> Result<Self, Failure> {
-        // Where it is refused and needed (before Linux 5.11), loading says so.
-        let _ = meshpace_linux::lift_memory_lock_limit();
-        let mut loader = EbpfLoader::new();
-        // No kernel type information: nothing is relocated, and OpenWrt has none.
-        loader.btf(None);
-        for (map, size) in [("flows", sizes.flows), ("paces", sizes.flows), ("departures", sizes.departures)]
-        {
-            loader.map_max_entries(map, size.max(1));
-        }
-        let why = |error: &dyn std::error::Error| {
-            let hint = "it takes Linux 5.8 with CONFIG_BPF_SYSCALL and the rights CAP_BPF, CAP_NET_ADMIN, CAP_PERFMON";
-            Failure::Operational(format!("loading the eBPF programs: {} ({hint})", chain(error)))
-        };
-        let mut ebpf = loader.load(OBJECT).map_err(|error| why(&error))?;
-        for (name, _) in PROGRAMS {
-            program(&mut ebpf, name).load().map_err(|error| why(&error))?;
-        }
+        let sizes = [("flows", sizes.flows), ("paces", sizes.flows), ("departures", sizes.departures)];
+        let mut ebpf = loading::load(OBJECT, &sizes, &PROGRAMS)?;
         Ok(Self {
             interfaces: map(&mut ebpf, "interfaces")?,
             flows: map(&mut ebpf, "flows")?,
@@ -165,7 +141,7 @@ impl Kernel {
         let mut attached = Attached { name: name.to_owned(), index, links: Vec::new(), clsact: false };
         for (program_name, side) in PROGRAMS {
             let program = program(&mut self.ebpf, program_name);
-            let link = attach_one(program, name, side, &mut attached.clsact)?;
+            let link = attach_one(program, name, side, PRIORITY, &mut attached.clsact)?;
             attached.links.push((program_name, link));
         }
         self.attached.push(attached);
@@ -280,79 +256,9 @@ impl Drop for Kernel {
     }
 }
 
-/// Removes what an earlier process left on an interface: the filters (where they are clsact's they outlive the process).
-/// True if there was something.
+/// Removes what an earlier process left on an interface. True if there was something.
 pub fn remove_leftovers(interface: &str) -> bool {
-    // NotFound where there is nothing, other errors where there is no clsact.
-    let removed = PROGRAMS.map(|(name, side)| qdisc_detach_program(interface, side, name).is_ok());
-    removed.contains(&true)
-}
-
-/// Bytes in front of the IP header of packets on an interface.
-fn header_length(name: &str) -> Result<u32, Failure> {
-    match interface::link_type(name).map_err(|error| Failure::Operational(error.to_string()))? {
-        ETHERNET => Ok(ETHERNET_HEADER),
-        other if WITHOUT_HEADER.contains(&other) => Ok(0),
-        other => Err(Failure::Operational(format!(
-            "interface {name}: link type {other} (linux/if_arp.h); the eBPF data path knows Ethernet (1) and interfaces \
-             without a link-layer header; use datapath = \"nfqueue\""
-        ))),
-    }
-}
-
-/// As a TCX link (Linux 6.6), which goes with the process; else as a filter of clsact.
-fn attach_one(
-    program: &mut SchedClassifier,
-    interface: &str,
-    side: TcAttachType,
-    clsact: &mut bool,
-) -> Result<SchedClassifierLinkId, Failure> {
-    let order = TcAttachOptions::TcxOrder(LinkOrder::default());
-    let tcx = match program.attach_with_options(interface, side, order) {
-        Ok(link) => return Ok(link),
-        Err(error) => error,
-    };
-    // It exists already if somebody else uses it; attaching says whether it really does.
-    *clsact |= qdisc_add_clsact(interface).is_ok();
-    let filter = TcAttachOptions::Netlink(NlOptions { priority: PRIORITY, handle: 1.into(), classid: None });
-    program.attach_with_options(interface, side, filter).map_err(|error| {
-        let (filter, tcx) = (chain(&error), chain(&tcx));
-        Failure::Operational(format!(
-            "interface {interface}: the kernel takes the programs neither as a TCX link ({tcx}) nor as a filter of \
-             clsact ({filter}): it takes Linux 6.6 or CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF"
-        ))
-    })
-}
-
-fn program<'a>(ebpf: &'a mut Ebpf, name: &str) -> &'a mut SchedClassifier {
-    let program = ebpf.program_mut(name).unwrap_or_else(|| panic!("no program {name} in the object"));
-    program.try_into().unwrap_or_else(|error| panic!("program {name}: {error}"))
-}
-
-fn map<T: TryFrom<aya::maps::Map, Error = aya::maps::MapError>>(
-    ebpf: &mut Ebpf,
-    name: &str,
-) -> Result<T, Failure> {
-    let map = ebpf.take_map(name).unwrap_or_else(|| panic!("no map {name} in the object"));
-    T::try_from(map).map_err(|error| Failure::operational(format!("eBPF map {name}"), chain(&error)))
-}
-
-/// An error with its causes, in one line; of a verifier's log the last lines.
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let cause_text = cause.to_string();
-        if !text.contains(&cause_text) {
-            text = format!("{text}: {cause_text}");
-        }
-        source = cause.source();
-    }
-    let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    match lines.as_slice() {
-        [first, .., before, last] if lines.len() > 4 => format!("{first} ... {before} {last}"),
-        all => all.join(" "),
-    }
+    loading::remove_leftovers(interface, &PROGRAMS)
 }
 
 #[cfg(test)]

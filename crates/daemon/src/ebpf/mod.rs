@@ -5,7 +5,8 @@ mod datapath;
 mod engine;
 mod kernel;
 mod layout;
-mod qdisc;
+pub(crate) mod loading;
+pub(crate) mod qdisc;
 
 pub use datapath::{Datapath, open};
 

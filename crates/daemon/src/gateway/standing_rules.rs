@@ -5,7 +5,7 @@ use crate::Failure;
 use crate::config::{Config, Datapath};
 use crate::events::{Event, Sink};
 use crate::lease::Ports;
-use crate::rules::{self, Installed, Plan, Trouble};
+use crate::rules::{self, Installed, Owner, Plan, Trouble};
 use meshpace_units::{Instant, Span};
 
 /// Time between two looks at the kernel's rules.
@@ -104,7 +104,7 @@ impl StandingRules {
     /// # Errors
     /// [`Failure::Operational`] if something of ours is there and cannot be removed.
     pub fn remove(&mut self, config: &Config) -> Result<(), Failure> {
-        rules::remove(&rules::lock_of(config))?;
+        rules::remove(Owner::Gateway, &rules::lock_of(config))?;
         (self.in_force, self.postponed) = (None, None);
         Ok(())
     }

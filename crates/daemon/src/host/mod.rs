@@ -23,12 +23,13 @@ pub use status::Status;
 
 use crate::Failure;
 use crate::config::Config;
+use crate::status_socket::{self, Listener};
 use bursts::SingleSegments;
 use cgroup::Cgroup;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now, realtime};
 use meshpace_units::{Instant, Rate, Span};
 use program::Program;
-use status::{Delay, Listener, Sources};
+use status::{Delay, Sources};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -98,7 +99,7 @@ fn rate(text: &str) -> Result<Rate, String> {
 /// refuses: too old, no rights, no BPF file system.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     if args.status {
-        status::show(&args.socket, args.json)?;
+        status_socket::show("host", &args.socket, args.json, status::for_people)?;
         return Ok(ExitCode::SUCCESS);
     }
     let config = match &args.config {

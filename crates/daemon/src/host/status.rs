@@ -2,24 +2,15 @@
 
 use super::flows::{Connection, Flows};
 use super::layout::Cookie;
-use crate::Failure;
 use crate::text;
 use meshpace_pacing::{RateLaw, WirelessPart};
 use meshpace_units::{Histogram, Instant, Rate, Span};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io::{ErrorKind, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 /// Version of the answer; changes only when a key's meaning does.
 const SCHEMA: u32 = 1;
-/// How long a client may take to read its answer.
-const PATIENCE: Duration = Duration::from_secs(5);
-/// Clients answered at a time.
-const CLIENTS: usize = 4;
 
 /// Upper bounds of the buckets of the loop's delay.
 const DELAYS: [Span; 12] = [
@@ -191,104 +182,8 @@ impl FlowStatus {
     }
 }
 
-/// The socket on which clients ask.
-#[derive(Debug)]
-pub struct Listener {
-    socket: UnixListener,
-    path: PathBuf,
-    answering: Vec<std::thread::JoinHandle<()>>,
-}
-
-impl Listener {
-    /// Listens at `path`, whose directory is made if it is missing; a socket that nobody answers is replaced.
-    ///
-    /// # Errors
-    /// [`Failure::Operational`] if another process answers there, or the kernel refuses.
-    pub fn open(path: &Path) -> Result<Self, Failure> {
-        let fail = |why: std::io::Error| Failure::operational(path.display(), why);
-        if let Some(directory) = path.parent() {
-            std::fs::create_dir_all(directory).map_err(fail)?;
-        }
-        match UnixStream::connect(path) {
-            Ok(_) => {
-                let why = "another process answers there; choose another with --socket";
-                return Err(Failure::operational(path.display(), why));
-            }
-            Err(why) if why.kind() == ErrorKind::ConnectionRefused => {
-                std::fs::remove_file(path).map_err(fail)?;
-            }
-            Err(_) => {}
-        }
-        let socket = UnixListener::bind(path).map_err(fail)?;
-        socket.set_nonblocking(true).map_err(fail)?;
-        Ok(Self { socket, path: path.to_owned(), answering: Vec::new() })
-    }
-
-    /// Answers those who wait, each in a thread of its own, so that a slow reader holds up nobody. Whoever comes while
-    /// too many are reading is hung up on.
-    ///
-    /// # Errors
-    /// What `status` says.
-    pub fn answer(&mut self, status: impl Fn() -> Result<Status, Failure>) -> Result<(), Failure> {
-        self.answering.retain(|thread| !thread.is_finished());
-        while let Ok((mut client, _)) = self.socket.accept() {
-            if self.answering.len() >= CLIENTS {
-                continue;
-            }
-            let status = status()?;
-            self.answering.push(std::thread::spawn(move || {
-                let mut line = serde_json::to_vec(&status).expect("a status has a JSON form");
-                line.push(b'\n');
-                // A client that hangs up is no concern of ours.
-                let _ = client.set_nonblocking(false);
-                let _ = client.set_write_timeout(Some(PATIENCE));
-                let _ = client.write_all(&line);
-            }));
-        }
-        Ok(())
-    }
-}
-
-impl AsFd for Listener {
-    fn as_fd(&self) -> BorrowedFd<'_> {
-        self.socket.as_fd()
-    }
-}
-
-impl Drop for Listener {
-    fn drop(&mut self) {
-        // The next one would replace it anyway.
-        let _ = std::fs::remove_file(&self.path);
-    }
-}
-
-/// Asks the daemon at `path` and prints what it says, as it is or for people.
-///
-/// # Errors
-/// [`Failure::Operational`] if nobody answers there.
-pub fn show(path: &Path, json: bool) -> Result<(), Failure> {
-    let fail = |why: std::io::Error| match why.kind() {
-        ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::operational(
-            format!("no `meshpaced host` at {}", path.display()),
-            "is it running? (--socket names another)",
-        ),
-        _ => Failure::operational(path.display(), why),
-    };
-    let mut stream = UnixStream::connect(path).map_err(fail)?;
-    stream.set_read_timeout(Some(PATIENCE)).map_err(fail)?;
-    let mut line = String::new();
-    stream.read_to_string(&mut line).map_err(fail)?;
-    if json {
-        print!("{line}");
-        return Ok(());
-    }
-    let status: Status =
-        serde_json::from_str(&line).map_err(|why| Failure::operational(path.display(), why))?;
-    print!("{}", for_people(&status));
-    Ok(())
-}
-
-fn for_people(status: &Status) -> String {
+/// In words.
+pub fn for_people(status: &Status) -> String {
     let counter = |name: &str| text::count(status.counters.get(name).copied().unwrap_or(0));
     let mut out = format!(
         "meshpaced host {}, up {}, {}\n{} connections now, {} followed, {} without a place; {} options read, {} malformed; \

@@ -9,4 +9,5 @@ mod places;
 mod server;
 
 pub use exporter::Exporter;
-pub use server::Server;
+pub(crate) use server::PLAIN;
+pub use server::{Page, Server};

@@ -21,7 +21,11 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const HEAD: Span = Span::from_secs(5);
 /// Time for the whole answer, however it is taken.
 const ANSWER: Span = Span::from_secs(10);
-const PLAIN: &str = "text/plain; charset=utf-8";
+pub(crate) const PLAIN: &str = "text/plain; charset=utf-8";
+
+/// What is served at a path: the status line's rest, the content's type, the content.
+pub type Page = (&'static str, &'static str, String);
+type Pages = dyn Fn(&str) -> Page + Send + Sync;
 
 /// The listening socket and its threads.
 #[derive(Debug)]
@@ -32,11 +36,19 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at `address`.
+    /// Listens at `address` for those who ask for a gateway's metrics.
     ///
     /// # Errors
     /// [`Failure::Operational`] if the system refuses, as when something else listens there.
     pub fn start(address: SocketAddr, daemon: Arc<Daemon>) -> Result<Self, Failure> {
+        Self::serving(address, Arc::new(move |path| page(path, &daemon)))
+    }
+
+    /// Listens at `address` for those who ask for any of these pages, by its path.
+    ///
+    /// # Errors
+    /// As [`Server::start`].
+    pub fn serving(address: SocketAddr, pages: Arc<Pages>) -> Result<Self, Failure> {
         let failure = |why| Failure::operational(format!("metrics at {address}"), why);
         let listener = TcpListener::bind(address).map_err(failure)?;
         let address = listener.local_addr().map_err(failure)?;
@@ -44,7 +56,7 @@ impl Server {
         let stopped = Arc::clone(&stop);
         let thread = std::thread::Builder::new()
             .name("metrics".into())
-            .spawn(move || accept(&listener, &daemon, &stopped))
+            .spawn(move || accept(&listener, &pages, &stopped))
             .map_err(failure)?;
         Ok(Self { address, stop, thread })
     }
@@ -65,7 +77,7 @@ impl Server {
     }
 }
 
-fn accept(listener: &TcpListener, daemon: &Arc<Daemon>, stop: &AtomicBool) {
+fn accept(listener: &TcpListener, pages: &Arc<Pages>, stop: &AtomicBool) {
     let places = Places::new(CONNECTIONS_MAX);
     for stream in listener.incoming() {
         if stop.load(Ordering::Acquire) {
@@ -76,11 +88,11 @@ fn accept(listener: &TcpListener, daemon: &Arc<Daemon>, stop: &AtomicBool) {
             continue;
         };
         let Some(place) = places.take(&stream) else { continue };
-        let daemon = Arc::clone(daemon);
+        let pages = Arc::clone(pages);
         // Without a thread the connection is hung up on, and the place given back.
         let _ = std::thread::Builder::new().name("scrape".into()).spawn(move || {
             // A scraper that goes in the middle of its answer is none of the daemon's trouble.
-            let _ = serve(stream, &place, &daemon);
+            let _ = serve(stream, &place, &*pages);
         });
     }
 }
@@ -93,7 +105,7 @@ fn pause() {
     std::thread::sleep(Duration::from_millis(100));
 }
 
-fn serve(mut stream: TcpStream, place: &Place, daemon: &Daemon) -> io::Result<()> {
+fn serve(mut stream: TcpStream, place: &Place, pages: &Pages) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let begun = monotonic_now();
     let asked = read(&mut stream, || monotonic_now().saturating_since(begun) > HEAD)?;
@@ -101,7 +113,7 @@ fn serve(mut stream: TcpStream, place: &Place, daemon: &Daemon) -> io::Result<()
     let bytes = match asked {
         Err(refused) => answer(refused.status(), PLAIN, "", false),
         Ok(asked) => {
-            let (status, content_type, body) = page(&asked.path, daemon);
+            let (status, content_type, body) = pages(&asked.path);
             answer(status, content_type, &body, asked.head_only)
         }
     };
@@ -127,7 +139,7 @@ fn write_until(stream: &mut TcpStream, bytes: &[u8], end: Instant) -> io::Result
     Ok(())
 }
 
-fn page(path: &str, daemon: &Daemon) -> (&'static str, &'static str, String) {
+fn page(path: &str, daemon: &Daemon) -> Page {
     let snapshot = || daemon.data().snapshot();
     match path {
         "/metrics" => match snapshot() {

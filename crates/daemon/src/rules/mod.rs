@@ -8,8 +8,8 @@
 //! calls invalid goes on as it came. Where the kernel lacks a part for that, the next best [`Form`] is taken.
 //!
 //! nft where the kernel has its queue expression, else iptables on nftables, else the old iptables (a kernel may have
-//! any of them). Everything of ours is in a table or chain of its own called `meshpaced`, or bears the comment
-//! `meshpaced`: it is found again after a crash, replaced in one transaction, and removed without touching anybody
+//! any of them). Everything of ours is in a table or chain of its own called `meshpaced` (the edge's: `meshpaced_edge`), or
+//! bears that as its comment: it is found again after a crash, replaced in one transaction, and removed without touching anybody
 //! else's rules.
 
 mod form;
@@ -20,7 +20,7 @@ mod xtables;
 
 pub use form::{Form, Hook};
 pub use nft::nft_can_queue;
-pub use plan::{Match, Plan, lock_of};
+pub use plan::{Match, Owner, Plan, lock_beside, lock_of};
 pub use trouble::Trouble;
 
 use crate::Failure;
@@ -32,9 +32,6 @@ use xtables::{Family, Xtables};
 /// What the gateway sends again bears this mark (SO_MARK), by which the rules know it. One bit, high up: rules for routing by mark,
 /// which look at low bits or at whole small numbers, take it for no mark.
 pub const REPAIR_MARK: u32 = 0x4000_0000;
-
-/// Name of the table, of the chain, and of the comment on rules elsewhere.
-const TAG: &str = "meshpaced";
 
 /// A way to make the rules, in the order in which they are tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -88,7 +85,7 @@ impl Backend {
     /// Installs or replaces the rules in one transaction an IP version, in the best form that the kernel takes.
     fn install(self, plan: &Plan) -> Result<Installed, Trouble> {
         let (mut best, mut refused) = (None, None);
-        for form in self.forms().filter(|form| !form.leased || plan.ports().is_some()) {
+        for form in self.forms(plan.owner()).filter(|form| !form.leased || plan.ports().is_some()) {
             match self.install_as(plan, form) {
                 Ok(found) => {
                     let replaced =
@@ -110,9 +107,11 @@ impl Backend {
     }
 
     /// The forms that it knows, the best first.
-    fn forms(self) -> impl Iterator<Item = Form> {
+    fn forms(self, owner: Owner) -> impl Iterator<Item = Form> {
         // A chain of nftables has any priority; only iptables has tables that may be missing.
-        Form::all().filter(move |form| self != Self::Nft || form.hook == Hook::AfterFilter)
+        let forms = Form::all().filter(move |form| self != Self::Nft || form.hook == Hook::AfterFilter);
+        // An edge sends nothing again.
+        forms.filter(move |form| owner == Owner::Gateway || !form.repairs_untracked)
     }
 
     /// Installs or replaces the rules; true if there were some.
@@ -124,7 +123,7 @@ impl Backend {
                 Ok(found) => replaced |= found,
                 Err(why) => {
                     // Half a set of rules would pace one IP version only, without saying so.
-                    return Err(match xtables.remove(Family::V4) {
+                    return Err(match xtables.remove(plan.owner(), Family::V4) {
                         Ok(_) => why,
                         Err(more) => why.and(&more),
                     });
@@ -135,11 +134,11 @@ impl Backend {
     }
 
     /// Removes whatever is ours; what it was, in words.
-    fn remove(self, lock: &Path) -> Result<Vec<String>, Trouble> {
-        let Some(xtables) = self.xtables(lock) else { return nft::remove() };
+    fn remove(self, owner: Owner, lock: &Path) -> Result<Vec<String>, Trouble> {
+        let Some(xtables) = self.xtables(lock) else { return nft::remove(owner) };
         let mut removed = Vec::new();
         for family in Family::present() {
-            removed.extend(xtables.remove(family)?);
+            removed.extend(xtables.remove(owner, family)?);
         }
         Ok(removed)
     }
@@ -173,7 +172,7 @@ pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
         match backend.install(plan) {
             Ok(mut installed) => {
                 for other in Backend::installed().filter(|other| *other != backend) {
-                    installed.replaced.extend(other.remove(plan.lock())?);
+                    installed.replaced.extend(other.remove(plan.owner(), plan.lock())?);
                 }
                 installed.refused = refused;
                 return Ok(installed);
@@ -225,7 +224,9 @@ pub fn in_force(plan: &Plan) -> Option<Found> {
     let mut backends = Backend::installed().peekable();
     backends.peek()?;
     let mut found = Found::Otherwise;
-    for (backend, form) in backends.flat_map(|backend| backend.forms().map(move |form| (backend, form))) {
+    for (backend, form) in
+        backends.flat_map(|backend| backend.forms(plan.owner()).map(move |form| (backend, form)))
+    {
         match backend.verify(plan, form) {
             Ok(()) => return Some(Found::InForce(form)),
             Err(why) if why.why().ends_with(xtables::NOT_LAST) => found = Found::NotLast,
@@ -235,14 +236,14 @@ pub fn in_force(plan: &Plan) -> Option<Found> {
     Some(found)
 }
 
-/// Removes all rules that any daemon of ours made, by whatever way; says what it removed. `lock` is as in [`Plan`].
+/// Removes all rules that any daemon of this kind made, by whatever way; says what it removed. `lock` is as in [`Plan`].
 ///
 /// # Errors
 /// [`Failure::Operational`] if something of ours is there and cannot be removed.
-pub fn remove(lock: &Path) -> Result<Vec<String>, Failure> {
+pub fn remove(owner: Owner, lock: &Path) -> Result<Vec<String>, Failure> {
     let mut removed = Vec::new();
     for backend in Backend::installed() {
-        let more = backend.remove(lock).map_err(|why| Failure::operational(backend.name(), why))?;
+        let more = backend.remove(owner, lock).map_err(|why| Failure::operational(backend.name(), why))?;
         removed.extend(more);
     }
     Ok(removed)

@@ -1,7 +1,7 @@
 //! The rules as a table of nftables of their own.
 
-use super::plan::{Match, Plan};
-use super::{Form, REPAIR_MARK, TAG, Trouble, nothing_unless_forbidden};
+use super::plan::{ACK_MAX, Match, Owner, Plan};
+use super::{Form, REPAIR_MARK, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{ToolError, run, run_with};
 use ipnet::IpNet;
@@ -17,17 +17,18 @@ const NOTHING: &str = "meta mark and 0";
 
 /// Replaces the table, or makes it; true if there was one.
 pub(super) fn install(plan: &Plan, form: Form) -> Result<bool, Trouble> {
-    let found = exists()?;
+    let found = exists(plan.owner())?;
     load(&script(plan, form, &queue(plan)))?;
     Ok(found)
 }
 
 /// Removes the table.
-pub(super) fn remove() -> Result<Vec<String>, Trouble> {
-    match exists() {
+pub(super) fn remove(owner: Owner) -> Result<Vec<String>, Trouble> {
+    match exists(owner) {
         Ok(true) => {
-            load(&format!("delete table inet {TAG}\n"))?;
-            Ok(vec![format!("nft: table inet {TAG}")])
+            let tag = owner.tag();
+            load(&format!("delete table inet {tag}\n"))?;
+            Ok(vec![format!("nft: table inet {tag}")])
         }
         Ok(false) => Ok(Vec::new()),
         Err(why) => nothing_unless_forbidden(why),
@@ -36,14 +37,15 @@ pub(super) fn remove() -> Result<Vec<String>, Trouble> {
 
 /// `Ok` if the table has the plan's rules in that form.
 pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
-    let listed = run("nft", &["-n", "list", "table", "inet", TAG]).map_err(in_words)?;
+    let tag = plan.owner().tag();
+    let listed = run("nft", &["-n", "list", "table", "inet", tag]).map_err(in_words)?;
     let number = plan.queue().to_string();
     let queues = listed.lines().filter(|line| {
         let mut words = line.split_whitespace().skip_while(|word| *word != "queue");
         words.next().is_some() && words.any(|word| word == number)
     });
-    let lasting = |what: String| Err(Trouble::Lasting(format!("nft: {what} table inet {TAG}")));
-    let (found, wanted) = (queues.count(), plan.matches().count());
+    let lasting = |what: String| Err(Trouble::Lasting(format!("nft: {what} table inet {tag}")));
+    let (found, wanted) = (queues.count(), plan.matches().count() * plan.owner().chains().len());
     if found != wanted {
         return lasting(format!("{found} of {wanted} rules in"));
     }
@@ -72,7 +74,7 @@ fn stands_at(listed: &str) -> bool {
 pub fn nft_can_queue() -> Option<bool> {
     let chain = |statement: &str| {
         let script = format!(
-            "table inet {TAG}_probe {{\n\tchain forward {{\n\t\ttype filter hook forward priority 0;\n\t\t{statement}\n\t}}\n}}\n"
+            "table inet meshpaced_probe {{\n\tchain forward {{\n\t\ttype filter hook forward priority 0;\n\t\t{statement}\n\t}}\n}}\n"
         );
         run_with("nft", &["--check", "-f", "-"], &script, None)
     };
@@ -80,9 +82,10 @@ pub fn nft_can_queue() -> Option<bool> {
     Some(chain("queue num 0 bypass").is_ok())
 }
 
-fn exists() -> Result<bool, Trouble> {
+fn exists(owner: Owner) -> Result<bool, Trouble> {
+    let tag = owner.tag();
     let tables = run("nft", &["list", "tables"]).map_err(in_words)?;
-    Ok(tables.lines().any(|line| line.trim() == format!("table inet {TAG}")))
+    Ok(tables.lines().any(|line| line.trim() == format!("table inet {tag}")))
 }
 
 /// One transaction: all or nothing, and nobody sees the table missing.
@@ -96,8 +99,9 @@ fn queue(plan: &Plan) -> String {
 
 /// The script that replaces the table, with `statement` as what is done to the packets.
 pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
+    let tag = plan.owner().tag();
     // Making the table first lets the deletion succeed whether there was one or not.
-    let mut out = format!("add table inet {TAG}\ndelete table inet {TAG}\ntable inet {TAG} {{\n");
+    let mut out = format!("add table inet {tag}\ndelete table inet {tag}\ntable inet {tag} {{\n");
     let ports = plan.ports().filter(|_| form.leased);
     if let Some(Ports { v4: port, .. }) = ports {
         let ms = LEASE.as_nanos() / 1_000_000;
@@ -106,7 +110,7 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
             "\tset {LEASES} {{\n\t\ttype mark; size 64; flags dynamic,timeout; timeout {ms}ms;\n\t}}\n\
              \tchain beacon {{\n\t\ttype filter hook output priority {PRIORITY}; policy accept;\n\
              \t\tip saddr 127.0.0.1 ip daddr 127.0.0.1 udp sport {port} udp dport {port} \
-             update @{LEASES} {{ {NOTHING} timeout {ms}ms }} comment \"{TAG}\"\n\t}}\n"
+             update @{LEASES} {{ {NOTHING} timeout {ms}ms }} comment \"{tag}\"\n\t}}\n"
         )
         .expect("a String takes all");
     }
@@ -114,18 +118,28 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
         write!(
             out,
             "\tchain repairs {{\n\t\ttype filter hook output priority raw; policy accept;\n\
-             \t\tmeta mark {REPAIR_MARK:#x} meta l4proto tcp notrack comment \"{TAG}\"\n\t}}\n"
+             \t\tmeta mark {REPAIR_MARK:#x} meta l4proto tcp notrack comment \"{tag}\"\n\t}}\n"
         )
         .expect("a String takes all");
     }
-    out.push_str("\tchain forward {\n");
-    writeln!(out, "\t\ttype filter hook forward priority {PRIORITY}; policy accept;")
-        .expect("a String takes all");
-    if ports.is_some() {
-        writeln!(out, "\t\t{NOTHING} != @{LEASES} accept comment \"{TAG}\"").expect("a String takes all");
+    for chain in plan.owner().chains() {
+        write_chain(&mut out, plan, form, &chain.to_lowercase(), statement);
+    }
+    out.push_str("}\n");
+    out
+}
+
+/// The chain at one of the kernel's hooks.
+fn write_chain(out: &mut String, plan: &Plan, form: Form, hook: &str, statement: &str) {
+    let tag = plan.owner().tag();
+    let mut line = |line: &str| writeln!(out, "\t{line}").expect("a String takes all");
+    line(&format!("chain {hook} {{"));
+    line(&format!("\ttype filter hook {hook} priority {PRIORITY}; policy accept;"));
+    if form.leased && plan.ports().is_some() {
+        line(&format!("\t{NOTHING} != @{LEASES} accept comment \"{tag}\""));
     }
     if form.spares_invalid {
-        writeln!(out, "\t\tct state invalid accept comment \"{TAG}\"").expect("a String takes all");
+        line(&format!("\tct state invalid accept comment \"{tag}\""));
     }
     for rule in plan.matches() {
         let condition = match rule {
@@ -133,12 +147,11 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
             Match::To(name) => format!("oifname \"{name}\""),
             Match::Source(prefix) => format!("{} saddr {prefix}", family(*prefix)),
             Match::Destination(prefix) => format!("{} daddr {prefix}", family(*prefix)),
+            Match::AcksTo(name) => format!("oifname \"{name}\" meta length <= {ACK_MAX}"),
         };
-        writeln!(out, "\t\t{condition} meta l4proto tcp {statement} comment \"{TAG}\"")
-            .expect("a String takes all");
+        line(&format!("\t{condition} meta l4proto tcp {statement} comment \"{tag}\""));
     }
-    out.push_str("\t}\n}\n");
-    out
+    line("}");
 }
 
 const fn family(prefix: IpNet) -> &'static str {

@@ -1,9 +1,36 @@
 //! Which packets go to which queue.
 
-use crate::config::Config;
+use crate::config::{self, Config};
 use crate::lease::Ports;
 use ipnet::IpNet;
 use std::path::{Path, PathBuf};
+
+/// Whose rules they are. Each finds and removes its own alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// The gateway's, for what it forwards.
+    Gateway,
+    /// The edge's, for what leaves into the mesh, forwarded or this host's own.
+    Edge,
+}
+
+impl Owner {
+    /// Name of the table, of the chain, of the lease's list, and of the comment on rules elsewhere.
+    pub(super) const fn tag(self) -> &'static str {
+        match self {
+            Self::Gateway => "meshpaced",
+            Self::Edge => "meshpaced_edge",
+        }
+    }
+
+    /// The kernel's hooks at which they stand, as iptables' chains.
+    pub(super) const fn chains(self) -> &'static [&'static str] {
+        match self {
+            Self::Gateway => &["FORWARD"],
+            Self::Edge => &["FORWARD", "OUTPUT"],
+        }
+    }
+}
 
 /// One rule: TCP packets that look like this are queued.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,11 +43,18 @@ pub enum Match {
     Source(IpNet),
     /// Their destination is one of these.
     Destination(IpNet),
+    /// They go out here, and are no longer than an acknowledgement can be.
+    AcksTo(String),
 }
+
+/// Bytes of an IP packet with the longest headers that an acknowledgement has: 60 of IPv4 and 60 of TCP, or IPv6's 40 with an
+/// extension header or two.
+pub(super) const ACK_MAX: u32 = 120;
 
 /// All rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
+    owner: Owner,
     matches: Vec<Match>,
     queue: u16,
     lock: PathBuf,
@@ -37,7 +71,25 @@ impl Plan {
             .flat_map(|name| [Match::From(name.clone()), Match::To(name.clone())])
             .chain(subnets.flat_map(|prefix| [Match::Source(*prefix), Match::Destination(*prefix)]))
             .collect();
-        Self { matches, queue: config.nfqueue.queue, lock: lock_of(config), ports: None }
+        Self {
+            owner: Owner::Gateway,
+            matches,
+            queue: config.nfqueue.queue,
+            lock: lock_of(config),
+            ports: None,
+        }
+    }
+
+    /// The rules of an edge: what acknowledges, on its way out of these interfaces.
+    #[must_use]
+    pub fn of_edge(edge: &config::Edge, interfaces: &[String]) -> Self {
+        Self {
+            owner: Owner::Edge,
+            matches: interfaces.iter().cloned().map(Match::AcksTo).collect(),
+            queue: edge.queue,
+            lock: lock_beside(&edge.socket),
+            ports: None,
+        }
     }
 
     /// The same, with a lease that is renewed from these ports. Without, a plan's rules are found whatever the ports are, and
@@ -45,6 +97,10 @@ impl Plan {
     #[must_use]
     pub fn leased(self, ports: Option<Ports>) -> Self {
         Self { ports, ..self }
+    }
+
+    pub(super) const fn owner(&self) -> Owner {
+        self.owner
     }
 
     /// The ports that the lease is renewed from.
@@ -68,14 +124,20 @@ impl Plan {
 /// The lock file of the old iptables where /run cannot be written (a hardened service): beside the control socket.
 #[must_use]
 pub fn lock_of(config: &Config) -> PathBuf {
-    config.control.socket.with_file_name("xtables.lock")
+    lock_beside(&config.control.socket)
+}
+
+/// The same, beside a socket.
+#[must_use]
+pub fn lock_beside(socket: &Path) -> PathBuf {
+    socket.with_file_name("xtables.lock")
 }
 
 impl Match {
     /// The IP version that the rule is confined to.
     pub(super) const fn prefix(&self) -> Option<IpNet> {
         match self {
-            Self::From(_) | Self::To(_) => None,
+            Self::From(_) | Self::To(_) | Self::AcksTo(_) => None,
             Self::Source(prefix) | Self::Destination(prefix) => Some(*prefix),
         }
     }

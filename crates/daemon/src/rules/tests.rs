@@ -92,7 +92,7 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
             sh(&format!(
                 "{name} -t {table} -A FORWARD -p tcp -m comment --comment meshpaced -j NFQUEUE --queue-num 3"
             ));
-            let removed = backend.remove(&lock).unwrap();
+            let removed = backend.remove(Owner::Gateway, &lock).unwrap();
             assert_eq!(removed[0], format!("{name}: {rules} rules of table {table}"));
             if form == BEST {
                 assert_eq!(removed[1], format!("{name}: 1 rule of table raw"));
@@ -103,7 +103,7 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
                 after,
                 before.replace("-j ACCEPT\n", "-j ACCEPT\n-A FORWARD -s 192.0.2.2/32 -j ACCEPT\n")
             );
-            assert_eq!(backend.remove(&lock).unwrap(), Vec::<String>::new());
+            assert_eq!(backend.remove(Owner::Gateway, &lock).unwrap(), Vec::<String>::new());
         });
     }
 }
@@ -147,9 +147,9 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
             "ip6tables-legacy: 1 rule of table raw",
         ];
         assert_eq!(installed.replaced, cleared);
-        let removed = remove(plan(9).lock()).unwrap();
+        let removed = remove(Owner::Gateway, plan(9).lock()).unwrap();
         assert!(!removed.is_empty());
-        assert_eq!(remove(plan(9).lock()).unwrap(), Vec::<String>::new());
+        assert_eq!(remove(Owner::Gateway, plan(9).lock()).unwrap(), Vec::<String>::new());
     });
 }
 
@@ -202,9 +202,9 @@ fn nft_takes_the_table() {
         assert!(nft::verify(&plan(7), BEST).unwrap_err().why().contains("0 of 10 rules"));
         assert!(listed.contains("ct state invalid") && listed.contains("priority security + 1"), "{listed}");
         sh("nft add table inet other");
-        assert_eq!(nft::remove().unwrap(), ["nft: table inet meshpaced"]);
+        assert_eq!(nft::remove(Owner::Gateway).unwrap(), ["nft: table inet meshpaced"]);
         assert_eq!(sh("nft list tables"), "table inet other\n");
-        assert_eq!(nft::remove().unwrap(), Vec::<String>::new());
+        assert_eq!(nft::remove(Owner::Gateway).unwrap(), Vec::<String>::new());
     });
     assert!(
         nft::script(&plan(7), BEST, "queue num 7 bypass")
@@ -262,5 +262,62 @@ fn nfts_lease_ends_without_signs_of_life() {
         beacon.give().unwrap();
         send();
         assert!(counted() > before, "and begins anew");
+    });
+}
+
+/// An edge beside a gateway: each has its own rules, and removing one's leaves the other's.
+#[test]
+fn an_edges_rules_stand_beside_a_gateways() {
+    for backend in IPTABLES {
+        in_namespace(move || {
+            let lock = std::env::temp_dir().join("xtables.lock");
+            let edge = Config::default().edge;
+            let plan_of_edge = || {
+                Plan::of_edge(&edge, &["mesh0".to_owned()])
+                    .leased(Some(Ports { v4: 40_003, v6: Some(40_004) }))
+            };
+            let form = Form { repairs_untracked: false, hook: Hook::BeforeFilter, ..BEST };
+            assert_eq!(backend.install_as(&plan(7), BEST), Ok(false));
+            assert_eq!(backend.install_as(&plan_of_edge(), form), Ok(false));
+            assert_eq!(backend.verify(&plan(7), BEST), Ok(()));
+            assert_eq!(backend.verify(&plan_of_edge(), form), Ok(()));
+            let text = saved(backend, "mangle");
+            assert_eq!(text.matches("-m length --length 0:120").count(), 2, "{text}");
+            for chain in ["FORWARD", "OUTPUT"] {
+                let jump =
+                    format!("-A {chain} -p tcp -m comment --comment meshpaced_edge -j meshpaced_edge\n");
+                assert_eq!(text.matches(&jump).count(), 2, "{text}");
+            }
+            // Behind the jump in either chain nobody's rule sees what was queued.
+            let name = backend.name();
+            sh(&format!("{name} -t mangle -A OUTPUT -s 192.0.2.2 -j ACCEPT"));
+            let appended = backend.verify(&plan_of_edge(), form).unwrap_err();
+            assert!(appended.why().contains("behind the jump"), "{appended}");
+            assert_eq!(backend.install_as(&plan_of_edge(), form), Ok(true));
+            assert_eq!(backend.verify(&plan_of_edge(), form), Ok(()));
+            assert!(!backend.remove(Owner::Gateway, &lock).unwrap().is_empty());
+            assert_eq!(backend.verify(&plan_of_edge(), form), Ok(()));
+            let removed = backend.remove(Owner::Edge, &lock).unwrap();
+            assert_eq!(removed.len(), 2, "{removed:?}");
+            assert_eq!(backend.remove(Owner::Edge, &lock).unwrap(), Vec::<String>::new());
+            assert!(!saved(backend, "mangle").contains("meshpaced"));
+        });
+    }
+}
+
+#[test]
+fn nft_takes_an_edges_table() {
+    let plan = Plan::of_edge(&Config::default().edge, &["mesh0".to_owned()])
+        .leased(Some(Ports { v4: 40_001, v6: None }));
+    let form = Form { repairs_untracked: false, ..BEST };
+    let script = nft::script(&plan, form, "counter");
+    in_namespace(move || {
+        run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
+        let listed = sh("nft list table inet meshpaced_edge");
+        assert_eq!(listed.matches("oifname \"mesh0\" meta length <= 120").count(), 2, "{listed}");
+        assert!(listed.contains("hook forward") && listed.contains("hook output"), "{listed}");
+        assert_eq!(listed.matches("!= @lease accept").count(), 2, "{listed}");
+        assert_eq!(nft::remove(Owner::Gateway).unwrap(), Vec::<String>::new());
+        assert_eq!(nft::remove(Owner::Edge).unwrap(), ["nft: table inet meshpaced_edge"]);
     });
 }

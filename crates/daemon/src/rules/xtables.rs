@@ -5,8 +5,8 @@
 //! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
 //! jump is kept last: rules of others there, such as MSS clamping, come first.
 
-use super::plan::{Match, Plan};
-use super::{Form, Hook, REPAIR_MARK, TAG, Trouble, nothing_unless_forbidden};
+use super::plan::{ACK_MAX, Match, Owner, Plan};
+use super::{Form, Hook, REPAIR_MARK, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{is_installed, run_with};
 use ipnet::IpNet;
@@ -81,15 +81,16 @@ impl Xtables {
 
     /// Fills the chain and sees to it that FORWARD ends with a jump to it; true if something of ours was there.
     pub(super) fn install(&self, family: Family, plan: &Plan, form: Form) -> Result<bool, Trouble> {
+        let tag = plan.owner().tag();
         let mut found = false;
         let mut script = String::new();
         for (table, wanted) in wanted(family, plan, form) {
             let saved = self.save(family, table)?;
-            let stale = tagged_elsewhere(&saved);
-            found |= !stale.is_empty() || saved.lines().any(is_chain);
+            let stale = tagged_elsewhere(&saved, tag);
+            found |= !stale.is_empty() || saved.lines().any(|line| is_chain(line, tag));
             writeln!(script, "*{table}").expect("a String takes all");
-            if wanted.iter().any(|rule| is_in_chain(rule)) {
-                writeln!(script, ":{TAG} - [0:0]").expect("a String takes all");
+            if wanted.iter().any(|rule| is_in_chain(rule, tag)) {
+                writeln!(script, ":{tag} - [0:0]").expect("a String takes all");
             }
             for rule in stale.into_iter().map(deletion).chain(wanted) {
                 writeln!(script, "{rule}").expect("a String takes all");
@@ -99,18 +100,18 @@ impl Xtables {
         self.restore(family, &script)?;
         let tables: Vec<_> = wanted(family, plan, form).into_iter().map(|(table, _)| table).collect();
         for other in TABLES.into_iter().filter(|other| !tables.contains(other)) {
-            found |= self.remove_from(family, other)?.is_some();
+            found |= self.remove_from(plan.owner(), family, other)?.is_some();
         }
         Ok(found)
     }
 
     /// Removes chain and jump, and any other rule with our comment.
-    pub(super) fn remove(&self, family: Family) -> Result<Vec<String>, Trouble> {
-        let removed = TABLES.map(|table| self.remove_from(family, table).transpose());
+    pub(super) fn remove(&self, owner: Owner, family: Family) -> Result<Vec<String>, Trouble> {
+        let removed = TABLES.map(|table| self.remove_from(owner, family, table).transpose());
         removed.into_iter().flatten().collect()
     }
 
-    fn remove_from(&self, family: Family, table: &str) -> Result<Option<String>, Trouble> {
+    fn remove_from(&self, owner: Owner, family: Family, table: &str) -> Result<Option<String>, Trouble> {
         if self.nothing_there(family, table)
             || !is_installed(&format!("{}tables{}-save", family.word(), self.variant))
         {
@@ -120,9 +121,10 @@ impl Xtables {
             Ok(saved) => saved,
             Err(trouble) => return nothing_unless_forbidden(trouble).map(|_| None),
         };
-        let stale = tagged_elsewhere(&saved);
-        let has_chain = saved.lines().any(is_chain);
-        let rules = stale.len() + saved.lines().filter(|line| is_in_chain(line)).count();
+        let tag = owner.tag();
+        let stale = tagged_elsewhere(&saved, tag);
+        let has_chain = saved.lines().any(|line| is_chain(line, tag));
+        let rules = stale.len() + saved.lines().filter(|line| is_in_chain(line, tag)).count();
         if !has_chain && stale.is_empty() {
             return Ok(None);
         }
@@ -131,7 +133,7 @@ impl Xtables {
             writeln!(script, "{}", deletion(rule)).expect("a String takes all");
         }
         if has_chain {
-            write!(script, "-F {TAG}\n-X {TAG}\n").expect("a String takes all");
+            write!(script, "-F {tag}\n-X {tag}\n").expect("a String takes all");
         }
         script.push_str("COMMIT\n");
         self.restore(family, &script)?;
@@ -143,24 +145,26 @@ impl Xtables {
     pub(super) fn verify(&self, family: Family, plan: &Plan, form: Form) -> Result<(), Trouble> {
         let name = format!("{}tables{}", family.word(), self.variant);
         let changed = |what: String| Err(Trouble::Lasting(format!("{name}: {what}")));
+        let tag = plan.owner().tag();
         let anyhow = |line: &str| if plan.ports().is_some() { line.to_owned() } else { without_ports(line) };
         for (table, wanted) in wanted(family, plan, form) {
             if self.nothing_there(family, table) {
                 return changed(format!("no table {table}"));
             }
             let saved = self.save(family, table)?;
-            let in_chain: Vec<_> = saved.lines().filter(|line| is_in_chain(line)).collect();
-            let (chain, elsewhere): (Vec<_>, Vec<_>) = wanted.iter().partition(|rule| is_in_chain(rule));
+            let in_chain: Vec<_> = saved.lines().filter(|line| is_in_chain(line, tag)).collect();
+            let (chain, elsewhere): (Vec<_>, Vec<_>) = wanted.iter().partition(|rule| is_in_chain(rule, tag));
             if in_chain != chain {
-                return changed(format!("chain {TAG} of table {table} is not as it was made"));
+                return changed(format!("chain {tag} of table {table} is not as it was made"));
             }
-            let found = tagged_elsewhere(&saved);
+            let found = tagged_elsewhere(&saved, tag);
             let is_there = |rule: &&&String| found.iter().any(|line| anyhow(line) == anyhow(rule));
             if let Some(missing) = elsewhere.iter().find(|rule| !is_there(rule)) {
                 return changed(format!("table {table} lacks {missing}"));
             }
-            let mut forwarded = saved.lines().filter(|line| line.starts_with("-A FORWARD "));
-            if !chain.is_empty() && forwarded.next_back() != Some(&jump()) {
+            let last = |hook: &str| saved.lines().rfind(|line| line.starts_with(&format!("-A {hook} ")));
+            let is_last = |hook: &&str| last(hook) == Some(&jump(plan.owner(), hook));
+            if !chain.is_empty() && !plan.owner().chains().iter().all(is_last) {
                 return changed(format!("table {table} {NOT_LAST}"));
             }
             if found.len() != elsewhere.len() {
@@ -202,8 +206,9 @@ const RAW: &str = "raw";
 /// All rules, by table; those of our chain first.
 fn wanted(family: Family, plan: &Plan, form: Form) -> Vec<(&'static str, Vec<String>)> {
     let queueing = chain(family, plan, form).into_iter().chain(elsewhere(family, plan, form)).collect();
+    let tag = plan.owner().tag();
     let repairs = format!(
-        "-A OUTPUT -p tcp -m mark --mark {REPAIR_MARK:#x} -m comment --comment {TAG} -j CT --notrack"
+        "-A OUTPUT -p tcp -m mark --mark {REPAIR_MARK:#x} -m comment --comment {tag} -j CT --notrack"
     );
     let repairs = form.repairs_untracked.then(|| (RAW, vec![repairs]));
     std::iter::once((table(form.hook), queueing)).chain(repairs).collect()
@@ -218,28 +223,30 @@ const fn table(hook: Hook) -> &'static str {
 
 /// The rules of the chain, in the words that iptables-save uses, so that they can be compared.
 fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
+    let tag = plan.owner().tag();
     let condition = |rule: &Match| match rule {
-        Match::From(name) => format!("-i {name}"),
-        Match::To(name) => format!("-o {name}"),
-        Match::Source(prefix) => format!("-s {prefix}"),
-        Match::Destination(prefix) => format!("-d {prefix}"),
+        Match::From(name) => format!("-i {name} -p tcp"),
+        Match::To(name) => format!("-o {name} -p tcp"),
+        Match::Source(prefix) => format!("-s {prefix} -p tcp"),
+        Match::Destination(prefix) => format!("-d {prefix} -p tcp"),
+        Match::AcksTo(name) => format!("-o {name} -p tcp -m length --length 0:{ACK_MAX}"),
     };
     let line = |rule: &Match| {
         let (condition, queue) = (condition(rule), plan.queue());
         format!(
-            "-A {TAG} {condition} -p tcp -m comment --comment {TAG} -j NFQUEUE --queue-num {queue} --queue-bypass"
+            "-A {tag} {condition} -m comment --comment {tag} -j NFQUEUE --queue-num {queue} --queue-bypass"
         )
     };
     let leased = signs(family, plan, form).map(|(_, mask)| {
         let seconds = LEASE.as_nanos() / 1_000_000_000;
         format!(
-            "-A {TAG} -m recent ! --rcheck --seconds {seconds} --name {TAG} --mask {mask} --rsource -m comment --comment {TAG} \
+            "-A {tag} -m recent ! --rcheck --seconds {seconds} --name {tag} --mask {mask} --rsource -m comment --comment {tag} \
              -j RETURN"
         )
     });
     let spared = form
         .spares_invalid
-        .then(|| format!("-A {TAG} -m conntrack --ctstate INVALID -m comment --comment {TAG} -j RETURN"));
+        .then(|| format!("-A {tag} -m conntrack --ctstate INVALID -m comment --comment {tag} -j RETURN"));
     let of_family = plan.matches().filter(|rule| rule.prefix().is_none_or(|prefix| family.is_of(prefix)));
     leased.into_iter().chain(spared).chain(of_family.map(line)).collect()
 }
@@ -247,6 +254,7 @@ fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
 /// The rules in chains of others: the jump, and the note of a sign of life. The note's key is the packet's address under a mask
 /// of nothing, so that it is found with any packet.
 fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
+    let tag = plan.owner().tag();
     let port = |Ports { v4, v6 }| match family {
         Family::V4 => v4,
         Family::V6 => v6.unwrap_or(v4),
@@ -255,11 +263,13 @@ fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
         // A plan without ports is one to look for, and those are left out of the comparison.
         let port = plan.ports().map_or(0, port);
         format!(
-            "-A OUTPUT -s {address} -d {address} -p udp -m udp --sport {port} --dport {port} -m recent --set --name {TAG} \
-             --mask {mask} --rsource -m comment --comment {TAG}"
+            "-A OUTPUT -s {address} -d {address} -p udp -m udp --sport {port} --dport {port} -m recent --set --name {tag} \
+             --mask {mask} --rsource -m comment --comment {tag}"
         )
     });
-    std::iter::once(jump()).chain(note).collect()
+    // Behind the note, which stands in one of the same chains.
+    let jumps = plan.owner().chains().iter().map(|hook| jump(plan.owner(), hook));
+    note.into_iter().chain(jumps).collect()
 }
 
 /// Where signs of life of this IP version come from; `None` if none will, which a lease of two seconds would not outlive.
@@ -279,25 +289,26 @@ fn without_ports(rule: &str) -> String {
     words.join(" ")
 }
 
-fn jump() -> String {
-    format!("-A FORWARD -p tcp -m comment --comment {TAG} -j {TAG}")
+fn jump(owner: Owner, hook: &str) -> String {
+    let tag = owner.tag();
+    format!("-A {hook} -p tcp -m comment --comment {tag} -j {tag}")
 }
 
 /// `:meshpaced - [0:0]`.
-fn is_chain(line: &str) -> bool {
-    line.strip_prefix(':').and_then(|rest| rest.split_whitespace().next()) == Some(TAG)
+fn is_chain(line: &str, tag: &str) -> bool {
+    line.strip_prefix(':').and_then(|rest| rest.split_whitespace().next()) == Some(tag)
 }
 
-fn is_in_chain(line: &str) -> bool {
-    line.strip_prefix("-A ").and_then(|rest| rest.split_whitespace().next()) == Some(TAG)
+fn is_in_chain(line: &str, tag: &str) -> bool {
+    line.strip_prefix("-A ").and_then(|rest| rest.split_whitespace().next()) == Some(tag)
 }
 
 /// Rules of other chains that bear our comment or jump to our chain.
-fn tagged_elsewhere(saved: &str) -> Vec<&str> {
+fn tagged_elsewhere<'a>(saved: &'a str, tag: &str) -> Vec<&'a str> {
     let ours = |line: &&str| {
         let words: Vec<_> = line.split_whitespace().map(|word| word.trim_matches('"')).collect();
-        let has = |name: &str| words.windows(2).any(|pair| pair == [name, TAG]);
-        line.starts_with("-A ") && !is_in_chain(line) && (has("--comment") || has("-j"))
+        let has = |name: &str| words.windows(2).any(|pair| pair == [name, tag]);
+        line.starts_with("-A ") && !is_in_chain(line, tag) && (has("--comment") || has("-j"))
     };
     saved.lines().filter(ours).collect()
 }

@@ -1,5 +1,6 @@
 //! The checks: pure functions of configuration and facts.
 
+mod edge;
 mod flows;
 mod kernel;
 mod mesh;
@@ -31,6 +32,8 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         flows::queue_owner,
         flows::rules,
         flows::asymmetric_routing,
+        edge::possible,
+        edge::running,
     ];
     checks.iter().flat_map(|check| check(config, facts)).collect()
 }

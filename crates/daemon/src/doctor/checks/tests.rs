@@ -51,6 +51,7 @@ fn good() -> Facts {
         queue_owner: Some(4711),
         hop_sources: vec![known],
         daemon: Some(Daemon { flows: 10, ..Daemon::default() }),
+        edge: None,
     }
 }
 
@@ -235,4 +236,60 @@ fn queue_and_rules() {
     expect(MESH, old_iptables, "packet queue", Warning, "no table `security`");
     expect(MESH, |f| f.daemon = None, "rules", Note, "meshpaced undo");
     expect(MESH, |f| f.daemon = None, "asymmetric routing", Note, "no daemon answers");
+}
+
+#[test]
+fn an_edge_is_possible_by_what_the_kernel_has_and_says_what_troubles_it() {
+    type Change = fn(&mut crate::edge::Status);
+    let subject = "meshpaced edge";
+    let said = |text: &str, facts: &Facts| worst(text, facts, subject).expect("it says something");
+    let lacking = |parts: &[Part]| {
+        let mut facts = good();
+        facts.kernel.parts.extend(parts.iter().map(|part| (*part, Presence::Absent)));
+        facts
+    };
+    let by_queue = "[edge]\ndatapath = \"nfqueue\"\n";
+    let by_ebpf = "[edge]\ndatapath = \"ebpf\"\n";
+    let way = if cfg!(feature = "ebpf") { "by eBPF" } else { "by NFQUEUE" };
+    for (text, parts, severity, words) in [
+        ("", &[][..], Good, way),
+        ("", &[Part::Bpf], Good, "by NFQUEUE"),
+        (by_queue, &[Part::Bpf], Good, "by NFQUEUE"),
+        ("", &[Part::Bpf, Part::Nfqueue], Note, "not possible"),
+        (by_queue, &[Part::Nfqueue], Note, "not possible"),
+        (by_ebpf, &[Part::Bpf], Note, "not possible"),
+    ] {
+        let (found, text) = said(text, &lacking(parts));
+        assert_eq!(found, severity, "{text}");
+        assert!(text.contains(words), "{text}");
+    }
+    let healthy = || {
+        let mut status = crate::edge::example_status();
+        status.interfaces.truncate(1);
+        let counters = &mut status.counters;
+        for counter in
+            [&mut counters.no_place, &mut counters.lost_events, &mut counters.failed, &mut counters.late]
+        {
+            *counter = 0;
+        }
+        status
+    };
+    let with = |change: Change| {
+        let mut status = healthy();
+        change(&mut status);
+        said("", &Facts { edge: Some(status), ..good() })
+    };
+    let (severity, text) = with(|_| {});
+    assert!(severity == Good && text.contains("by eBPF on mesh0, 90 % thinned"), "{text}");
+    let troubles: [(Change, Severity, &str); 5] = [
+        (|status| status.counters.late = 2, Warning, "found 2 times"),
+        (|status| status.counters.failed = 3, Warning, "3 acknowledgements could not be sent"),
+        (|status| status.counters.no_place = 4, Warning, "4 acknowledgements passed for want of a place"),
+        (|status| status.counters.lost_events = 5, Note, "5 acknowledgements passed as the daemon"),
+        (|status| status.interfaces = vec!["mesh7".to_owned()], Warning, "mesh7, which it thins towards"),
+    ];
+    for (change, severity, words) in troubles {
+        let (found, text) = with(change);
+        assert!(found == severity && text.contains(words), "{text}");
+    }
 }

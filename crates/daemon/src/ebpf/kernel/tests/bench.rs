@@ -4,6 +4,7 @@ use super::INTERVAL;
 use crate::ebpf::engine::Order;
 use crate::ebpf::kernel::*;
 use crate::ebpf::layout::{Handling, KernelFlow, Pace, Settings, Told};
+use crate::ebpf::loading::ETHERNET_HEADER;
 use aya::programs::{TestRun, TestRunOptions};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use meshpace_linux::monotonic_now;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the edge's program and user space share. crates/daemon/src/edge/layout.rs reads these structs by offset; the
+ * assertions here and the constants there must say the same. All integers in the machine's byte order but where a type
+ * says __be; times in nanoseconds of CLOCK_MONOTONIC. */
+#ifndef MESHPACE_EDGE_H
+#define MESHPACE_EDGE_H
+
+#include "gateway.h"
+
+/* What user space sends in place of what the program kept bears this mark (SO_MARK): "MPED". */
+#define SENT_MARK 0x4d504544u
+/* The longest frame that is kept: Ethernet, two VLAN tags, the longest headers of IPv4 and TCP have 142 bytes. */
+#define FRAME_MAX 160
+
+/* One way of a connection, as its acknowledgements go; IPv4 addresses as IPv4-mapped IPv6 ones (RFC 4291, section
+ * 2.5.5.2). */
+struct ends {
+	__be32 source[4];
+	__be32 destination[4];
+	__be16 source_port;
+	__be16 destination_port;
+};
+_Static_assert(sizeof(struct ends) == 36, "ends");
+
+/* What is known of it. Only the program writes it. */
+struct thin_flow {
+	__u64 at;             /* when the newest acknowledgement came */
+	__u64 passed_at;      /* when the newest that passed did */
+	__u64 since;          /* bytes acknowledged since the sender began */
+	__u32 newest;
+	__u32 passed;
+	__u16 window;         /* the newest window field */
+	__u16 passed_window;  /* that of the newest that passed */
+	__u8 held;            /* it was kept, and nothing has passed since */
+	__u8 unused[3];
+};
+_Static_assert(sizeof(struct thin_flow) == 40, "thin_flow");
+_Static_assert(offsetof(struct thin_flow, newest) == 24, "thin_flow.newest");
+_Static_assert(offsetof(struct thin_flow, window) == 32, "thin_flow.window");
+_Static_assert(offsetof(struct thin_flow, held) == 36, "thin_flow.held");
+
+/* The newest acknowledgement, which goes on if nothing newer comes. The program writes it, user space sends it. */
+struct held {
+	__u64 at;             /* when it came */
+	__u32 interface;      /* where it was to leave */
+	__u32 ack;
+	__u16 length;         /* of the frame */
+	__u16 ip;             /* where its IP header begins */
+	__be16 vlan_protocol; /* of a VLAN tag that the kernel keeps beside it; 0 if there is none */
+	__u16 vlan_tci;
+	__u8 frame[FRAME_MAX];
+};
+_Static_assert(sizeof(struct held) == 184, "held");
+_Static_assert(offsetof(struct held, interface) == 8, "held.interface");
+_Static_assert(offsetof(struct held, length) == 16, "held.length");
+_Static_assert(offsetof(struct held, frame) == 24, "held.frame");
+
+/* The one entry of `settings`. User space writes it, again and again: a program that outlives the daemon lets everything pass.
+ * The program ends it where what is kept is not sent. */
+struct thinning {
+	__u64 alive_until;
+	__u64 bytes;          /* an acknowledgement that brings so many passes, */
+	__u64 wait;           /* and one so long after the last that passed; */
+	__u64 tail;           /* others wait so long for a newer one */
+	__u32 share;          /* one that brings so large a part, one in so many, of `since`, passes */
+	__u32 unused;
+};
+_Static_assert(sizeof(struct thinning) == 40, "thinning");
+_Static_assert(offsetof(struct thinning, share) == 32, "thinning.share");
+
+enum told {
+	KEPT = 0,   /* an acknowledgement waits, and none of its connection did */
+	YIELDS = 1, /* what waits goes on at once: something passed that does not stand for it */
+};
+
+struct edge_event {
+	__u64 at;
+	struct ends ends;
+	__u32 ack;            /* of what waits */
+	__u8 told;            /* enum told */
+	__u8 unused[7];
+};
+_Static_assert(sizeof(struct edge_event) == 56, "edge_event");
+_Static_assert(offsetof(struct edge_event, ends) == 8, "edge_event.ends");
+_Static_assert(offsetof(struct edge_event, ack) == 44, "edge_event.ack");
+_Static_assert(offsetof(struct edge_event, told) == 48, "edge_event.told");
+
+/* Indices of `counters`; what a packet was not read for stands where `enum counter` has it. */
+enum edge_counter {
+	EDGE_PACKETS,
+	EDGE_ACKS,            /* pure acknowledgements of connections that are known */
+	EDGE_FRAGMENTS,
+	EDGE_OTHER_PROTOCOL,
+	EDGE_TRUNCATED,
+	EDGE_MALFORMED,
+	EDGE_NEWS,            /* passed, as they say more than that more has arrived */
+	EDGE_WITHHELD,
+	EDGE_SENT,            /* of these, sent later */
+	EDGE_OVERTAKEN,       /* sent later and too late: a newer one had passed */
+	EDGE_NO_PLACE,        /* passed, as there was no place to keep them */
+	EDGE_LOST_EVENTS,     /* passed, as user space could not be told */
+	EDGE_LATE,            /* user space was found not to send what is kept */
+	EDGE_COUNTERS,
+};
+_Static_assert(EDGE_COUNTERS == 13, "counters");
+_Static_assert((int)EDGE_FRAGMENTS == (int)FRAGMENTS && (int)EDGE_MALFORMED == (int)MALFORMED, "as enum counter");
+
+#endif

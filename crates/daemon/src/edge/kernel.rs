@@ -1,0 +1,185 @@
+//! The kernel's side: loading the program, putting it on interfaces, reading and writing its maps.
+
+use super::layout::{COUNTERS, ENDS, Ends, Event, HELD, Held, THINNING, Thinning};
+use crate::Failure;
+use crate::ebpf::loading::{self, attach_one, chain, header_length, map, program};
+use crate::ebpf::qdisc;
+use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
+use aya::programs::TcAttachType;
+use aya::programs::tc::SchedClassifierLinkId;
+use aya::{Ebpf, include_bytes_aligned};
+use meshpace_linux::interface;
+use std::io;
+use std::os::fd::AsFd;
+
+static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/edge.bpf.o"));
+const PROGRAM: &str = "meshpace_edge";
+const PROGRAMS: [(&str, TcAttachType); 1] = [(PROGRAM, TcAttachType::Egress)];
+
+/// Priority of the filter where it is clsact's: behind the gateway's, whose is "MP".
+const PRIORITY: u16 = 0x4d51;
+
+/// How much the kernel may keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Connections, either way.
+    pub flows: u32,
+    /// Acknowledgements that wait.
+    pub held: u32,
+}
+
+/// An interface with the program on it.
+#[derive(Debug)]
+struct Attached {
+    name: String,
+    index: u32,
+    header: u32,
+    link: SchedClassifierLinkId,
+    /// The clsact qdisc is ours to remove.
+    clsact: bool,
+}
+
+/// The loaded program and its maps. Dropping it detaches it.
+pub struct Kernel {
+    ebpf: Ebpf,
+    interfaces: HashMap<MapData, u32, u32>,
+    held: HashMap<MapData, [u8; ENDS], [u8; HELD]>,
+    settings: Array<MapData, [u8; THINNING]>,
+    counters: PerCpuArray<MapData, u64>,
+    events: RingBuf<MapData>,
+    attached: Vec<Attached>,
+}
+
+impl Kernel {
+    /// Loads the program. It lets everything pass until it is given [`Thinning`].
+    ///
+    /// # Errors
+    /// As [`loading::load`].
+    pub fn load(sizes: Sizes) -> Result<Self, Failure> {
+        let mut ebpf = loading::load(OBJECT, &[("flows", sizes.flows), ("held", sizes.held)], &PROGRAMS)?;
+        Ok(Self {
+            interfaces: map(&mut ebpf, "interfaces")?,
+            held: map(&mut ebpf, "held")?,
+            settings: map(&mut ebpf, "settings")?,
+            counters: map(&mut ebpf, "counters")?,
+            events: map(&mut ebpf, "events")?,
+            ebpf,
+            attached: Vec::new(),
+        })
+    }
+
+    /// Puts the program on an interface. What an earlier process left there is removed first.
+    ///
+    /// # Errors
+    /// [`Failure::Operational`] if there is no such interface, if its link layer is neither Ethernet nor nothing, or if
+    /// the kernel refuses.
+    pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
+        let index = interface::index(name).map_err(|error| Failure::Operational(error.to_string()))?;
+        let header = header_length(name)?;
+        remove_leftovers(name);
+        self.interfaces
+            .insert(index, header, 0)
+            .map_err(|error| Failure::operational(format!("interface {name}"), chain(&error)))?;
+        let mut clsact = false;
+        let (_, side) = PROGRAMS[0];
+        let link = attach_one(program(&mut self.ebpf, PROGRAM), name, side, PRIORITY, &mut clsact)?;
+        self.attached.push(Attached { name: name.to_owned(), index, header, link, clsact });
+        Ok(())
+    }
+
+    /// Puts the program on interfaces that were made anew since. Tells the names of those it attached to.
+    ///
+    /// # Errors
+    /// As [`Self::attach`]; an interface that is gone is none.
+    pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
+        let mut again = Vec::new();
+        for position in (0..self.attached.len()).rev() {
+            let Attached { name, index, .. } = &self.attached[position];
+            if interface::index(name).is_ok_and(|now| now != *index) {
+                let gone = self.attached.remove(position);
+                // The link went with the interface, so that there is nothing to detach.
+                let _ = self.interfaces.remove(&gone.index);
+                self.attach(&gone.name)?;
+                again.push(gone.name);
+            }
+        }
+        Ok(again)
+    }
+
+    /// Takes the program off all interfaces; the qdisc that carried it too if it was made for it and is empty.
+    pub fn detach(&mut self) {
+        for attached in std::mem::take(&mut self.attached) {
+            let _ = self.interfaces.remove(&attached.index);
+            // It may have gone with its interface.
+            let _ = program(&mut self.ebpf, PROGRAM).detach(attached.link);
+            if attached.clsact {
+                qdisc::remove_empty_clsact(&attached.name);
+            }
+        }
+    }
+
+    /// Readable when events wait.
+    pub const fn events(&self) -> &impl AsFd {
+        &self.events
+    }
+
+    /// Takes the next event.
+    ///
+    /// # Panics
+    /// If the kernel's program and this code disagree about events.
+    pub fn next_event(&mut self) -> Option<Event> {
+        let item = self.events.next()?;
+        let event = Event::read(&item);
+        Some(event.unwrap_or_else(|| panic!("not an event: {:?}", &*item)))
+    }
+
+    /// Tells the program when to let acknowledgements pass, and until when it is to act.
+    ///
+    /// # Errors
+    /// What bpf(2) answers.
+    pub fn set(&mut self, thinning: Thinning) -> io::Result<()> {
+        self.settings.set(0, thinning.to_bytes(), 0).map_err(io::Error::other)
+    }
+
+    /// What waits of a connection.
+    pub fn held(&self, ends: &Ends) -> Option<Held> {
+        self.held.get(ends, 0).ok().map(|held| Held::read(&held))
+    }
+
+    /// Forgets what waits of a connection.
+    pub fn forget(&mut self, ends: &Ends) {
+        let _ = self.held.remove(ends);
+    }
+
+    /// How long the link-layer header of an interface is; `None` if the program is not on it.
+    pub fn link_header(&self, index: u32) -> Option<u32> {
+        self.attached.iter().find(|attached| attached.index == index).map(|attached| attached.header)
+    }
+
+    /// The counters in the order of `enum edge_counter`, summed over processors.
+    ///
+    /// # Errors
+    /// What bpf(2) answers.
+    pub fn counters(&self) -> io::Result<[u64; COUNTERS]> {
+        let mut sums = [0; COUNTERS];
+        for (index, sum) in (0..).zip(&mut sums) {
+            let values = self.counters.get(&index, 0).map_err(io::Error::other)?;
+            *sum = values.iter().sum();
+        }
+        Ok(sums)
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}
+
+/// Removes what an earlier process left on an interface, where it was a filter. True if there was something.
+pub fn remove_leftovers(interface: &str) -> bool {
+    loading::remove_leftovers(interface, &PROGRAMS)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,173 @@
+//! What the tests run the program with.
+
+use crate::ebpf::loading::{ETHERNET_HEADER, program};
+use crate::edge::kernel::*;
+use crate::edge::layout::{SENT_MARK, Told};
+use aya::programs::{TestRun, TestRunOptions};
+use meshpace_linux::monotonic_now;
+use meshpace_tcp::{Flags, Segment};
+use meshpace_units::{Bytes, Instant, Seq, Span};
+use std::net::IpAddr;
+use std::os::unix::fs::MetadataExt;
+
+pub(super) const NEXT: u32 = u32::MAX;
+/// `TC_ACT_REDIRECT`: to an interface that nobody has.
+pub(super) const KEPT: u32 = 7;
+/// Packets are run as if on the loopback interface, which is declared an Ethernet into the mesh.
+const MESH: u32 = 1;
+pub(super) const MSS: u32 = 1460;
+/// `sizeof(struct thin_flow)`.
+pub(super) const FLOW: usize = 40;
+/// Nothing is due by itself while a busy machine lets a test wait.
+pub(super) const LONG: Span = Span::from_secs(10);
+
+/// Offsets in `struct __sk_buff` (linux/bpf.h).
+const MARK: usize = 8;
+const IFINDEX: usize = 40;
+const SK_BUFF: usize = 192;
+
+pub(super) struct Bench {
+    pub(super) kernel: Kernel,
+    pub(super) flows: HashMap<MapData, Ends, [u8; FLOW]>,
+    pub(super) v6: bool,
+    /// VLAN tags in front of the packet, by their types.
+    pub(super) tags: &'static [u16],
+    /// Of the end that acknowledges.
+    pub(super) port: u16,
+}
+
+/// The program, acting. `None` (and a word about it) without root's rights.
+pub(super) fn bench(held: u32) -> Option<Bench> {
+    let root = std::fs::metadata("/proc/self").expect("proc").uid() == 0;
+    let mut kernel = match Kernel::load(Sizes { flows: 8192, held }) {
+        Ok(kernel) => kernel,
+        Err(error) if !root => {
+            eprintln!("not run, it takes root: {error}");
+            return None;
+        }
+        Err(error) => panic!("{error}"),
+    };
+    kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    let flows = map(&mut kernel.ebpf, "flows").expect("a map");
+    let mut bench = Bench { kernel, flows, v6: false, tags: &[], port: 5_000 };
+    bench.act(LONG, LONG, LONG * 6);
+    Some(bench)
+}
+
+pub(super) fn bytes_at(segments: u32) -> Seq {
+    Seq(u32::MAX - 20_000) + segments * MSS
+}
+
+/// A pure acknowledgement of so many segments, counted across the wrap of sequence numbers.
+pub(super) fn ack(segments: u32) -> Segment {
+    let flags = Flags { ack: true, ..Flags::NONE };
+    Segment { ack: bytes_at(segments), flags, window: 1_000, ..Segment::new(0, 80, Seq(7)) }
+}
+
+impl Bench {
+    pub(super) fn act(&mut self, wait: Span, tail: Span, alive: Span) {
+        let thinning = Thinning {
+            alive_until: monotonic_now() + alive,
+            bytes: Bytes(u64::from(16 * MSS)),
+            wait,
+            tail,
+            share: 8,
+        };
+        self.kernel.set(thinning).expect("bpf");
+    }
+
+    pub(super) fn ends(&self) -> [IpAddr; 2] {
+        [1u8, 2].map(|n| match self.v6 {
+            true => IpAddr::from([0xfd00, 0, 0, 0, 0, 0, 0, u16::from(n)]),
+            false => [10, 0, 0, n].into(),
+        })
+    }
+
+    /// The key of the maps for what acknowledges.
+    pub(super) fn key(&self) -> Ends {
+        let mapped = |address: IpAddr| match address {
+            IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
+            IpAddr::V6(v6) => v6.octets(),
+        };
+        let [from, to] = self.ends().map(mapped);
+        let ports = [self.port, 80].map(u16::to_be_bytes).concat();
+        [&from[..], &to, &ports].concat().try_into().expect("36 bytes")
+    }
+
+    pub(super) fn build(&self, segment: &Segment) -> Vec<u8> {
+        let [from, to] = self.ends();
+        let segment = Segment { source_port: self.port, ..*segment };
+        meshpace_wire::build(from, to, 60, &segment, &vec![0xab; segment.payload as usize])
+    }
+
+    pub(super) fn framed(&self, ip: &[u8]) -> Vec<u8> {
+        let ether_type: u16 = if self.v6 { 0x86dd } else { 0x0800 };
+        let mut frame = vec![2; 12];
+        for tag in self.tags {
+            frame.extend(tag.to_be_bytes());
+            frame.extend(7u16.to_be_bytes());
+        }
+        frame.extend(ether_type.to_be_bytes());
+        frame.extend(ip);
+        frame
+    }
+
+    /// The verdict on a frame, and what became of its bytes.
+    pub(super) fn run_frame(&mut self, frame: &[u8], mark: u32) -> u32 {
+        let mut context = [0; SK_BUFF];
+        let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
+        put(MARK, mark);
+        put(IFINDEX, MESH);
+        let mut out = vec![0; frame.len() + 64];
+        let options = TestRunOptions {
+            data_in: Some(frame),
+            data_out: Some(&mut out),
+            ctx_in: Some(&context),
+            ..TestRunOptions::new()
+        };
+        let ran = program(&mut self.kernel.ebpf, PROGRAM).test_run(options).expect("BPF_PROG_TEST_RUN");
+        out.truncate(ran.data_size_out as usize);
+        assert_eq!(out, frame, "nothing changes");
+        ran.return_value
+    }
+
+    pub(super) fn run_bytes(&mut self, ip: &[u8]) -> u32 {
+        let frame = self.framed(ip);
+        self.run_frame(&frame, 0)
+    }
+
+    pub(super) fn run(&mut self, segment: &Segment) -> u32 {
+        let packet = self.build(segment);
+        self.run_bytes(&packet)
+    }
+
+    /// What user space does: the frame that waits comes by again.
+    pub(super) fn send(&mut self) -> u32 {
+        let held = self.held().expect("something waits");
+        self.run_frame(&held.frame, SENT_MARK)
+    }
+
+    /// Who has acknowledged so much that sixteen segments wait.
+    pub(super) fn under_way(&mut self) {
+        for n in 0..=16 {
+            assert_eq!(self.run(&ack(16 * n)), NEXT);
+        }
+    }
+
+    pub(super) fn held(&self) -> Option<Held> {
+        self.kernel.held(&self.key())
+    }
+
+    pub(super) fn told(&mut self) -> Vec<Told> {
+        std::iter::from_fn(|| self.kernel.next_event()).map(|event| event.told).collect()
+    }
+
+    /// By `enum edge_counter`.
+    pub(super) fn counter(&self, index: usize) -> u64 {
+        self.kernel.counters().expect("bpf")[index]
+    }
+
+    pub(super) fn now(&self) -> Instant {
+        monotonic_now()
+    }
+}
