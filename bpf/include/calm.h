@@ -1,0 +1,464 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Calm's law of rate by delay in integers: what crates/pacing/src/delay_rate computes with fractions.
+ *
+ * Pure C without helpers, so that the same text is the kernel's congestion control (calm.bpf.c) and a program that a test holds
+ * against the law in Rust (crates/pacing/tests). The names are the law's; what each step is for stands there and in docs/law.md.
+ *
+ * A rate is the logarithm of packets a second. A time is in microseconds; those that are kept have 32 bits and wrap after 71 minutes: who
+ * was silent that long may find one step begun late. A delay is in ticks of 1/32 us, up to 134 s. */
+#ifndef MESHPACE_CALM_H
+#define MESHPACE_CALM_H
+
+#include "logarithm.h"
+#include <stdbool.h>
+
+#define TICKS 32u                     /* a microsecond */
+#define LG_TICKS 836564622ll          /* ticks a second */
+#define LG_MICROSECONDS 668792462ll   /* microseconds a second */
+
+/* What the law ships with (DelayRateConfig::CALM); logarithms where the name begins with LG. */
+#define LG_DELTA (-17266211ll)        /* dr_delta = 0.7 */
+#define GAIN 1677722                  /* dr_gain = 0.1, in units of 2^-24 */
+#define LG_RISE 12102203ll            /* dr_rise = 0.25, a natural logarithm */
+#define LG_FALL 145226438ll           /* dr_fall = 3 */
+#define SAMPLES 2                     /* dr_samples */
+#define PART_US 3750000ull            /* an eighth of dr_horizon = 30 s */
+#define LG_START 189376389ll          /* dr_start = 50 */
+#define LG_FIRST LG(2)                /* dr_first = 4 */
+#define LG_TIMEOUT (-17266211ll)      /* dr_timeout = 0.7 */
+#define LG_ROOM LG(1)                 /* dr_room = 2 */
+#define SLACK 16                      /* dr_slack */
+#define LG_SHARE 10802114ll           /* dr_friendly = 1.25 */
+#define LOSSY_NUMERATOR 7             /* dr_lossy = 7 / 1000 */
+#define LOSSY_DENOMINATOR 1000
+
+#define LG_SLOWEST (-77910978ll)      /* 0.2 packets a second */
+#define LG_FASTEST 780257873ll        /* 10^7 */
+#define SHORTEST_QUEUE (10 * TICKS)   /* 10 us */
+#define LG_SHORTEST_QUEUE (279237570ll - LG_TICKS)
+#define LG_IN_USE (-44356546ll)       /* 0.4 */
+#define LG_THREE_HALVES 19628084ll
+#define LG_BELOW_TWO 33311781ll       /* 1.99 */
+#define LG_LONG LG(8)                 /* a path is long from 256 packets on */
+#define WIRE_EMPTY 4                  /* steps with an empty queue that tell of a wire */
+#define WIRE_STEPS 1000
+#define FEWEST_LOSSES 3
+#define INTERVALS 8
+#define HELD_FIRST 8                  /* empty round trips until a second train is tried again */
+#define HELD_LAST 256
+#define STAYED 16
+/* What a mark leaves, 0.8 (RFC 8511, section 3.1). The law in Rust hears of none. */
+#define LG_MARK (-10802114ll)
+
+#define PARTS 8
+/* struct calm's step: how many round trips, and their sum in ticks above that. */
+#define STEP_SAMPLES 20
+#define STEP_COUNT ((1ull << STEP_SAMPLES) - 1)
+#define STEP_SUM (1ull << 44)
+
+enum calm_flag {
+	CALM_BEGUN = 1,    /* a round trip was measured */
+	CALM_STARTING = 2, /* no queue has shown itself yet */
+	CALM_IN_USE = 4,   /* the rate is, as far as was told */
+	CALM_TOLD = 8,     /* what arrived since that was judged */
+	CALM_REDUCED = 16, /* the kernel answers a loss or a mark, and the next acknowledgement says which it was */
+};
+
+/* A flow: as long as what a kernel keeps for a congestion control (ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h). */
+struct calm {
+	__u64 step;               /* the round trips since the rate was changed last, STEP_SAMPLES */
+	__s32 rate;               /* packets a second, a logarithm */
+	__u32 stepped;            /* when the rate was changed last */
+	__u32 judged;             /* when it was judged last whether the rate is in use */
+	__u32 arrived;            /* packets since then */
+	__u32 queue;              /* the queueing delay of the latest step, ticks; 0: none yet */
+	__u32 second;             /* when a second train began to be allowed */
+	__u32 until;              /* no second one before this */
+	__u32 least[PARTS + 1];   /* the least round trip of the part that time is in, and of those before; 0: none */
+	__u16 part;
+	__u16 intervals[INTERVALS + 1]; /* packets since the last loss, before that since the one before */
+	__u16 wire;               /* steps that the path counts as a wire still */
+	__u16 trains;             /* how many may be on their way */
+	__u16 held;               /* empty round trips that a second one waits after it was taken back */
+	__u8 empty;               /* steps with an empty queue, up to now; WIRE_EMPTY at most */
+	__u8 losses;              /* INTERVALS at most */
+	__u8 flags;               /* enum calm_flag */
+	__u8 spare;
+	__u16 marked;             /* with CALM_REDUCED: packets that came marked before */
+};
+_Static_assert(sizeof(struct calm) == 104, "no more than a congestion control may keep");
+
+LAW __s64 larger(__s64 a, __s64 b)
+{
+	return a > b ? a : b;
+}
+
+LAW __s64 smaller(__s64 a, __s64 b)
+{
+	return a < b ? a : b;
+}
+
+LAW void calm_set(struct calm *calm, __s64 rate)
+{
+	calm->rate = (__s32)larger(LG_SLOWEST, smaller(rate, LG_FASTEST));
+}
+
+/* A flow that nobody has been told anything of. */
+LAW void calm_begin(struct calm *calm)
+{
+	/* One by one: clang 14 fails where it copies a constant of this size. */
+	__builtin_memset(calm, 0, sizeof(*calm));
+	calm->rate = LG_START;
+	calm->flags = CALM_STARTING | CALM_IN_USE;
+	calm->trains = 1;
+	calm->held = HELD_FIRST;
+}
+
+/* The smaller of two, without a branch. */
+LAW __u64 smallest(__u32 a, __u32 b)
+{
+	__u64 less = (__u64)a - b;
+
+	/* Hidden from clang, which would make a branch of it. */
+	__asm__("" : "+r"(less));
+	return b + (less & (0 - (less >> 63)));
+}
+
+/* The least round trip that counts, ticks; 0 before the first. */
+LAW_ONCE __u32 calm_base(const struct calm *calm)
+{
+	if (!calm)
+		return 0;
+	/* One less of each: what is none is the longest of all. */
+	__u32 base = calm->least[0] - 1;
+
+#pragma clang loop unroll(full)
+	for (int i = 1; i <= PARTS; i++)
+		base = (__u32)smallest(base, calm->least[i] - 1);
+	return base + 1;
+}
+
+/* The delay that a round trip has where nothing is longer than it is known to be, ticks. */
+LAW __u64 calm_known(const struct calm *calm)
+{
+	return (__u64)calm_base(calm) + calm->queue;
+}
+
+/* A round trip of so many microseconds in ticks. Where nothing is out any more, the last segment may have waited for the receiver's
+ * timer: no sign of a queue longer than the one that is known (crates/tcp, control/delay_rate). */
+LAW __u32 calm_ticks(const struct calm *calm, __u32 microseconds, bool nothing_out)
+{
+	__u64 ticks = (__u64)(microseconds ? microseconds : 1) * TICKS, known = calm_known(calm);
+
+	if (nothing_out && known && known < ticks)
+		ticks = known;
+	return (__u32)(ticks < 0xffffffffu ? ticks : 0xffffffffu);
+}
+
+/* One more round trip; the least of all that count. */
+LAW_ONCE __u32 calm_least(struct calm *calm, __u64 now, __u32 rtt)
+{
+	if (!calm)
+		return 0;
+	__u16 part = (__u16)(now / PART_US), past = (__u16)(part - calm->part);
+
+	calm->part = part;
+	/* Branches that shift by one, two, four and all: whatever is shifted is nine values in their places. */
+#define PAST(parts)                                                                                                    \
+	do {                                                                                                           \
+		_Pragma("clang loop unroll(full)") for (int i = PARTS; i >= 0; i--) calm->least[i] =                   \
+			i >= (parts) ? calm->least[i >= (parts) ? i - (parts) : 0] : 0;                                \
+	} while (0)
+	if (past > PARTS) {
+		PAST(PARTS + 1);
+		calm->until = (__u32)now;
+	} else {
+		if (past & 8)
+			PAST(8);
+		if (past & 4)
+			PAST(4);
+		if (past & 2)
+			PAST(2);
+		if (past & 1)
+			PAST(1);
+	}
+#undef PAST
+	if (!calm->least[0] || rtt < calm->least[0])
+		calm->least[0] = rtt;
+	return calm_base(calm);
+}
+
+/* So many packets arrived. */
+LAW void calm_on_arrived(struct calm *calm, __u32 packets)
+{
+	__u32 interval = calm->intervals[0] + (packets < 0xffff ? packets : 0xffff);
+
+	/* An interval that long is of losses that are rare, however much longer it is. */
+	calm->intervals[0] = (__u16)(interval < 0xffff ? interval : 0xffff);
+	calm->arrived = calm->flags & CALM_TOLD ? calm->arrived + packets : packets;
+	calm->flags |= CALM_TOLD;
+}
+
+/* A loss was found, the first of a round trip. */
+LAW_ONCE int calm_on_loss(struct calm *calm)
+{
+	if (!calm)
+		return 0;
+#pragma clang loop unroll(full)
+	for (int i = INTERVALS; i > 0; i--)
+		calm->intervals[i] = calm->intervals[i - 1];
+	calm->intervals[0] = 0;
+	if (calm->losses < INTERVALS)
+		calm->losses++;
+	return 0;
+}
+
+/* What is this flow's at least beside flows that fill queues (friendly.rs), in a round trip of so many ticks. */
+LAW_ONCE __s64 calm_floor(const struct calm *calm, __u64 rtt)
+{
+	if (!calm)
+		return LG_NOTHING;
+	/* RFC 5348, section 5.4, five times each. */
+	const __u32 weights[INTERVALS] = {5, 5, 5, 5, 4, 3, 2, 1};
+	__u64 since = 0, before = 0, all = 0;
+
+#pragma clang loop unroll(full)
+	for (int i = 0; i < INTERVALS; i++)
+		if (i < calm->losses) {
+			since += (__u64)weights[i] * calm->intervals[i];
+			before += (__u64)weights[i] * calm->intervals[i + 1];
+			all += weights[i];
+		}
+	__u64 sum = since > before ? since : before;
+
+	if (sum < all)
+		sum = all;
+	if (calm->losses < FEWEST_LOSSES || sum * LOSSY_NUMERATOR >= all * LOSSY_DENOMINATOR)
+		return LG_NOTHING;
+	return LG_SHARE + ((LG_THREE_HALVES + lg(sum) - lg(all)) >> 1) + LG_TICKS - lg(rtt);
+}
+
+/* The logarithm of the packets, or trains of `unit`, on their way in an empty path. */
+LAW __s64 calm_holds(const struct calm *calm, __u32 base, __u32 unit)
+{
+	return calm->rate + lg(base) - LG_TICKS - lg(unit);
+}
+
+/* The logarithm of the packets that may wait on it. */
+LAW __s64 calm_waits(const struct calm *calm, __s64 holds, __u32 unit)
+{
+	__s64 scale = holds > LG_LONG ? (holds - LG_LONG) >> 1 : 0;
+
+	return larger(lg(unit), calm->rate + LG_SHORTEST_QUEUE) + scale - LG_DELTA;
+}
+
+/* Judges whether the rate is in use; the logarithm of the packets a second that arrived, LG_NOTHING if nobody told. */
+LAW __s64 calm_judge(struct calm *calm, __u32 now)
+{
+	__u32 elapsed = now - calm->judged;
+	__s64 arrived = lg(calm->arrived);
+
+	if (!(calm->flags & CALM_TOLD))
+		return LG_NOTHING;
+	calm->flags &= (__u8)~(CALM_TOLD | CALM_IN_USE);
+	if (!elapsed || arrived >= LG_IN_USE + calm->rate + lg(elapsed) - LG_MICROSECONDS)
+		calm->flags |= CALM_IN_USE;
+	calm->judged = now;
+	return elapsed ? arrived + LG_MICROSECONDS - lg(elapsed) : LG_NOTHING;
+}
+
+/* The rate with which a queue comes to `waits` packets in some round trips, where `arrives` comes out of it (long.rs, towards). */
+LAW __s64 calm_towards(__s64 waits, __s64 arrives, __u64 queue, __u64 rtt)
+{
+	/* In units of 2^-24, of a round trip: what waits, and what is to wait. */
+	__u64 is = (queue << 24) / rtt, wanted = power(smaller(waits - arrives + LG_TICKS - lg(rtt), LG(20)) + LG(24));
+
+	return arrives + lg((2ull << 24) - is + wanted) - LG(25);
+}
+
+/* A step, by the least round trip, ticks, and the queueing delay that was found and kept; `delay` is its logarithm, in seconds. */
+LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u32 unit)
+{
+	if (!calm)
+		return 0;
+	__u64 queue = calm->queue;
+	__s64 holds = calm_holds(calm, base, unit), waits = calm_waits(calm, holds, unit);
+
+	/* The round trips of whole trains may all be alike. */
+	calm->empty = unit > 1 || queue > SHORTEST_QUEUE ? 0 : calm->empty < WIRE_EMPTY ? calm->empty + 1 : WIRE_EMPTY;
+	calm->wire = calm->empty == WIRE_EMPTY ? WIRE_STEPS : calm->wire ? calm->wire - 1 : 0;
+
+	__s64 target = waits - delay, rate = calm->rate;
+	__s64 arrives = calm_judge(calm, now);
+	bool in_use = calm->flags & CALM_IN_USE;
+
+	if (calm->flags & CALM_STARTING) {
+		if (target <= rate) {
+			calm->flags &= (__u8)~CALM_STARTING;
+			rate -= LG(1);
+			if (holds > LG_LONG)
+				rate = larger(rate, smaller(arrives, rate + LG(1)));
+		} else if (in_use) {
+			rate += LG(1);
+		}
+		calm_set(calm, rate);
+		return 0;
+	}
+	__u64 trip = base + queue;
+	__s64 least = calm_floor(calm, trip);
+	__s64 way = larger(target, least) - rate;
+	__s64 rise = in_use ? LG_RISE : 0;
+
+	if (arrives != LG_NOTHING && in_use && way < LG(1) && (holds > LG_LONG || calm->wire)) {
+		__s64 whole = larger(larger(calm_towards(waits, arrives, queue, trip), least), LG_SLOWEST) - rate;
+
+		/* All of the way and not a share of it; what counts of it has the same bounds. */
+		rise = rise * GAIN >> 24;
+		rate += larger(-(LG_FALL * GAIN >> 24), smaller(whole, rise));
+	} else {
+		rate += larger(-LG_FALL, smaller(way, rise)) * GAIN >> 24;
+	}
+	calm_set(calm, rate);
+	return 0;
+}
+
+/* A train a round trip is sent at least (crates/tcp, trains.rs). */
+LAW void calm_keep_one(struct calm *calm, __u32 base, __u32 unit)
+{
+	if (unit > 1 && base)
+		calm_set(calm, larger(calm->rate, lg(unit) + LG_TICKS - lg((__u64)base + calm->queue)));
+}
+
+/* By the rate: how many trains may be on their way (trains.rs). */
+LAW_ONCE int calm_follow(struct calm *calm, __u32 now, __u32 base, __u32 unit)
+{
+	if (!calm)
+		return 0;
+	__u64 wanted = power(larger(calm_holds(calm, base, unit), 0));
+
+	/* What is past stays so when the clock wraps. */
+	if ((__s32)(calm->until - now) <= 0)
+		calm->until = now;
+	if (wanted > 0xffff)
+		wanted = 0xffff;
+	if (calm->trains == 1 && wanted > 1) {
+		if (calm->until != now) {
+			calm_set(calm, smaller(calm->rate, LG_BELOW_TWO + lg(unit) + LG_TICKS - lg(base)));
+			wanted = 1;
+		}
+		calm->second = now;
+	} else if (calm->trains > 1 && wanted == 1) {
+		bool stayed = (__u64)(now - calm->second) * TICKS > (__u64)STAYED * base;
+
+		calm->held = stayed ? HELD_FIRST : calm->held < HELD_LAST / 2 ? 2 * calm->held : HELD_LAST;
+		calm->until = now + (__u32)((__u64)calm->held * base / TICKS);
+	}
+	calm->trains = (__u16)wanted;
+	calm_keep_one(calm, base, unit);
+	return 0;
+}
+
+/* A round trip of so many ticks was measured. */
+LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit)
+{
+	__u32 now = (__u32)at, base = calm_least(calm, at, rtt);
+
+	if (!(calm->flags & CALM_BEGUN)) {
+		/* What was sent until now was sent blindly. */
+		__u32 trip = rtt > SHORTEST_QUEUE ? rtt : SHORTEST_QUEUE;
+
+		calm_set(calm, larger(calm->rate, LG_FIRST + LG_TICKS - lg(trip)));
+		calm->flags = (calm->flags | CALM_BEGUN) & (__u8)~CALM_TOLD;
+		calm->judged = calm->stepped = now;
+		calm->step = 0;
+	} else {
+		__u64 samples = calm->step & STEP_COUNT, sum = calm->step >> STEP_SAMPLES;
+
+		/* So many that the next would not fit have the mean of those to come. */
+		if (samples < STEP_COUNT && sum + rtt < STEP_SUM) {
+			samples++;
+			sum += rtt;
+		}
+		calm->step = sum << STEP_SAMPLES | samples;
+
+		__u64 elapsed = (__u64)(__u32)(now - calm->stepped) * TICKS;
+		bool starting = calm->flags & CALM_STARTING, ends = false;
+		__s64 excess = (__s64)(sum - samples * base);
+
+		if (samples >= SAMPLES) {
+			__s64 holds = calm_holds(calm, base, unit);
+
+			/* The start of a long path sees what a step did before it goes on, and ends as soon as that shows. */
+			if (starting && holds > LG_LONG) {
+				__s64 twice = LG(1) + calm_waits(calm, holds, unit) - calm->rate;
+
+				if (elapsed >= rtt && lg(rtt - base) - LG_TICKS > twice) {
+					ends = true;
+					excess = rtt - base;
+					samples = 1;
+				} else {
+					ends = elapsed >= 2ull * rtt;
+				}
+			} else {
+				ends = elapsed >= rtt;
+			}
+		}
+		if (ends) {
+			__u64 shortest = samples * SHORTEST_QUEUE;
+			__u64 above = excess > (__s64)shortest ? (__u64)excess : shortest;
+
+			__u64 queue = above / samples;
+
+			calm->step = 0;
+			calm->stepped = now;
+			calm->queue = (__u32)(queue < 0xffffffffu ? queue : 0xffffffffu);
+			calm_go(calm, now, base, lg(above) - lg(samples) - LG_TICKS, unit);
+		}
+	}
+	if (unit > 1)
+		calm_follow(calm, now, base, unit);
+}
+
+/* Nothing came back for so long that everything is sent again. */
+LAW void calm_on_timeout(struct calm *calm, __u64 now, __u32 unit)
+{
+	calm_on_loss(calm);
+	calm->flags &= (__u8)~CALM_STARTING;
+	calm_set(calm, calm->rate + LG_TIMEOUT);
+	if (calm->flags & CALM_BEGUN) {
+		calm->step = 0;
+		calm->stepped = (__u32)now;
+	}
+	calm_keep_one(calm, calm_base(calm), unit);
+}
+
+/* A router marked a packet instead of dropping it: no collision of a mesh does that. */
+LAW void calm_on_mark(struct calm *calm)
+{
+	calm->flags &= (__u8)~CALM_STARTING;
+	calm_set(calm, calm->rate + LG_MARK);
+}
+
+/* The window, segments, with so many in flight; 0: as it is. */
+LAW __u32 calm_window(const struct calm *calm, __u32 flight, __u32 unit)
+{
+	__u32 base = calm_base(calm);
+
+	if (!base)
+		return 0;
+	if (unit > 1) {
+		__u32 most = calm->trains * unit;
+
+		/* It opens when a whole train has room. */
+		return flight + unit <= most || flight > most ? most : flight;
+	}
+	return (__u32)power(smaller(calm->rate + lg(base) - LG_TICKS + LG_ROOM, LG(24))) + SLACK;
+}
+
+/* The pace, bytes a second, of segments of so many. */
+LAW __u64 calm_pace(const struct calm *calm, __u32 segment)
+{
+	return power(calm->rate + lg(segment));
+}
+
+#endif
