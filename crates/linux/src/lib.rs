@@ -14,6 +14,7 @@
 //! | [`give_back_large_blocks`] | `mallopt(3)` |
 //! | [`realtime`](realtime()), [`Standby`] | `sched(7)`, `mlockall(2)`, `PR_SET_TIMERSLACK(2const)`, `sched_setaffinity(2)` |
 //! | [`stolen_time`] | `proc_stat(5)` |
+//! | [`bpf`] | `bpf(2)` |
 //!
 //! # Threads and namespaces
 //! Descriptors stay in the network namespace in which they were opened; a thread enters another one only for the
@@ -22,6 +23,7 @@
 #![cfg(target_os = "linux")]
 
 mod address;
+pub mod bpf;
 mod clock;
 mod deadline;
 #[cfg(feature = "foreign")]
