@@ -9,11 +9,16 @@ import os
 import re
 import subprocess
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
 
 from documents import ROOT, blocks
+
+sys.path.insert(0, str(ROOT / "tests" / "live"))
+from calm_kernel import alone
+from net import MESHPACED
 
 HOWTOS = sorted(path for path in (ROOT / "docs" / "howto").glob("*.md") if path.name != "README.md")
 MOST_LINES = 10
@@ -36,6 +41,7 @@ FILES = {
     "use-jupyter": (),
     "latency-under-load": ("rrul.svg", "rrul.html"),
     "run-on-a-cluster": ("runs.csv",),
+    "use-calm-on-a-host": ("client.txt",),
     "publish-a-mesh": ("roofs.toml", "roofs.pdf", "roofs.svg"),
     "ask-for-advice": ("advice.html", "mesh.toml"),
 }
@@ -48,6 +54,7 @@ SAYS = {
     "thin-acknowledgements": "0 acknowledgements, 0 thinned",
     "see-why-a-flow-is-slow": "held back by",
     "latency-under-load": "round trip of echoes, 99 %",
+    "use-calm-on-a-host": "packets may wait, so it asks for",
     "ask-for-advice": "Would pacing help?",
     "publish-a-mesh": "Differences are to CUBIC",
 }
@@ -58,15 +65,6 @@ IN_A_MESH = ("thin-acknowledgements",)
 MESH = 'ip link set lo up && ip link add mesh0 type veth peer name far0 && ip link set mesh0 up && exec "$@"'
 
 
-def meshpaced() -> Path:
-    """The daemon of the profile that MESHPACE_PROFILE names, else the one that was built last."""
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    profiles = [profile] if (profile := os.environ.get("MESHPACE_PROFILE")) else ["release", "checked"]
-    found = [path for name in profiles if (path := target / name / "meshpaced").exists()]
-    assert found, f"{target}/release/meshpaced is missing: make setup builds it"
-    return max(found, key=lambda path: path.stat().st_mtime)
-
-
 def test_the_tasks_are_there() -> None:
     assert {path.stem for path in HOWTOS} == set(FILES)
     listed = (ROOT / "docs" / "howto" / "README.md").read_text()
@@ -75,6 +73,11 @@ def test_the_tasks_are_there() -> None:
 
 @pytest.mark.parametrize("howto", HOWTOS, ids=lambda path: path.stem)
 def test_it_works_as_it_stands(howto: Path, tmp_path: Path) -> None:
+    with alone() if howto.stem == "use-calm-on-a-host" else nullcontext():
+        run_as_it_stands(howto, tmp_path)
+
+
+def run_as_it_stands(howto: Path, tmp_path: Path) -> None:
     (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
     tools = tmp_path / "bin"
     tools.mkdir()
@@ -83,8 +86,11 @@ def test_it_works_as_it_stands(howto: Path, tmp_path: Path) -> None:
         if os.geteuid() != 0:
             pytest.skip("needs root: a network namespace")
         place = ["unshare", "--net", "bash", "-c", MESH, "mesh"]
-        (tools / "meshpaced").symlink_to(meshpaced())
-    for name, text in (("meshpace", f'#!/bin/sh\nexec {sys.executable} -m meshpace "$@"\n'), ("sbatch", SBATCH)):
+    for name, text in (
+        ("meshpace", f'#!/bin/sh\nexec {sys.executable} -m meshpace "$@"\n'),
+        ("sbatch", SBATCH),
+        ("meshpaced", f'#!/bin/sh\nexec {MESHPACED} "$@"\n'),
+    ):
         (tools / name).write_text(text)
         (tools / name).chmod(0o755)
     environment = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "COLUMNS": "200"}

@@ -1,12 +1,12 @@
 //! The command line: one line a subcommand, each defined in its own module.
 
-#[cfg(feature = "ebpf")]
-use crate::host;
 #[cfg(feature = "manual")]
 use crate::manual;
 #[cfg(feature = "top")]
 use crate::top;
 use crate::{Failure, config, control, doctor, edge, endpoint, explain, flows, gateway, init, status, undo};
+#[cfg(feature = "ebpf")]
+use crate::{congestion, host};
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -27,6 +27,9 @@ enum Command {
     Host(host::Args),
     /// Let one acknowledgement for many segments go into the mesh.
     Edge(edge::Args),
+    /// Make calm, the project's own law, a congestion control of this kernel's TCP.
+    #[cfg(feature = "ebpf")]
+    Congestion(congestion::Args),
     /// Send, receive and serve with a TCP of our own on a TUN device.
     Endpoint(Box<endpoint::Args>),
     /// Write a first configuration file, from what is found on this machine.
@@ -68,6 +71,8 @@ impl Cli {
             #[cfg(feature = "ebpf")]
             Command::Host(args) => host::run(&args),
             Command::Edge(args) => edge::run(&args),
+            #[cfg(feature = "ebpf")]
+            Command::Congestion(args) => congestion::run(&args),
             Command::Endpoint(args) => endpoint::run(&args),
             Command::Init(args) => init::run(&args),
             Command::Check(args) => config::run(&args),

@@ -5,6 +5,8 @@
 
 pub mod cli;
 pub mod config;
+#[cfg(feature = "ebpf")]
+pub mod congestion;
 pub mod control;
 pub mod doctor;
 #[cfg(feature = "ebpf")]

@@ -20,6 +20,20 @@ impl Cgroup {
     /// # Errors
     /// [`Failure::User`] if there is no version 2 control group, [`Failure::Operational`] if another meshpaced has it.
     pub fn open(path: Option<&Path>) -> Result<Self, Failure> {
+        let (path, directory) = Self::directory_of(path)?;
+        let fail = |why: &dyn std::fmt::Display| Failure::operational(path.display(), why);
+        let inode = directory.metadata().map_err(|why| fail(&why))?.ino();
+        let directory = Flock::lock(directory, FlockArg::LockExclusiveNonblock).map_err(|_| {
+            fail(&"another process has locked this control group: is `meshpaced host` running?")
+        })?;
+        Ok(Self { path, inode, directory })
+    }
+
+    /// The directory of the control group at `path`, or of the root of the hierarchy, which others may have open too.
+    ///
+    /// # Errors
+    /// [`Failure::User`] if there is no version 2 control group.
+    pub fn directory_of(path: Option<&Path>) -> Result<(PathBuf, File), Failure> {
         let path = match path {
             Some(path) => path.to_owned(),
             None => root()?,
@@ -31,13 +45,8 @@ impl Cgroup {
                 path.display()
             )));
         }
-        let fail = |why: &dyn std::fmt::Display| Failure::operational(path.display(), why);
-        let directory = File::open(&path).map_err(|why| fail(&why))?;
-        let inode = directory.metadata().map_err(|why| fail(&why))?.ino();
-        let directory = Flock::lock(directory, FlockArg::LockExclusiveNonblock).map_err(|_| {
-            fail(&"another process has locked this control group: is `meshpaced host` running?")
-        })?;
-        Ok(Self { path, inode, directory })
+        let directory = File::open(&path).map_err(|why| Failure::operational(path.display(), why))?;
+        Ok((path, directory))
     }
 
     /// Its directory.

@@ -17,6 +17,7 @@ mod layout;
 mod program;
 mod status;
 
+pub use cgroup::Cgroup;
 pub use flows::{Connection, Flows, Way};
 pub use layout::{Cookie, Ends, Order, Report, Told};
 pub use status::Status;
@@ -25,7 +26,6 @@ use crate::Failure;
 use crate::config::Config;
 use crate::status_socket::{self, Listener};
 use bursts::SingleSegments;
-use cgroup::Cgroup;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now, realtime};
 use meshpace_units::{Instant, Rate, Span};
 use program::Program;
