@@ -38,6 +38,11 @@ INLINE struct settings *settings(void)
 	return bpf_map_lookup_elem(&calm_settings, &zero);
 }
 
+/* No Linux paces the first segments of a connection (net/ipv4/tcp_output.c, tcp_update_skb_after_send); until they have left the window is
+ * what the law begins with, dr_first, or a mesh's queues have ten at once. */
+#define UNPACED 10
+#define FIRST 4
+
 INLINE __u32 unit_of(const struct settings *set)
 {
 	return set && set->unit > 1 ? set->unit : 1;
@@ -55,6 +60,8 @@ INLINE void obey(struct sock *sk, const struct calm *calm, __u32 unit)
 	__u32 window = calm_window(calm, in_flight(tcp), unit);
 	__u64 pace = calm_pace(calm, tcp->mss_cache), most = sk->sk_max_pacing_rate;
 
+	if (tcp->data_segs_out < UNPACED && unit == 1 && (!window || window > FIRST))
+		window = FIRST;
 	if (window)
 		tcp->snd_cwnd = window < tcp->snd_cwnd_clamp ? window : tcp->snd_cwnd_clamp;
 	if (!sk->sk_pacing_status)
@@ -69,7 +76,7 @@ MEMBER int calm_init(__u64 *ctx)
 
 	calm_begin(&calm);
 	*law_of(sk) = calm;
-	obey(sk, &calm, 1);
+	obey(sk, &calm, unit_of(settings()));
 	return 0;
 }
 

@@ -73,6 +73,7 @@ struct tcp_sock {
 	__u32 delivered;
 	__u32 delivered_ce;
 	__u32 total_retrans;
+	__u32 data_segs_out;
 };
 
 struct rate_sample {

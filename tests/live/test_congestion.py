@@ -94,10 +94,18 @@ def test_it_is_loaded_told_of_and_leaves_nothing() -> None:
         send(client, server)
         assert control_of(client) == "calm"
         local = f"127.0.0.1:{client.getsockname()[1]}"
-        (flow,) = [flow for flow in report()["flows"] if flow["local"] == local]
-        assert flow["base_s"] > 0
-        assert flow["window_segments"] > 16
-        assert flow["delivered_segments"] >= 2
+
+        def seen() -> dict[str, Any]:
+            (flow,) = [flow for flow in report()["flows"] if flow["local"] == local]
+            return dict(flow)
+
+        # The first ten segments, which no Linux paces, do not leave at once.
+        assert seen()["window_segments"] == 4
+        for _ in range(40):
+            send(client, server)
+        assert seen()["base_s"] > 0
+        assert seen()["window_segments"] >= 16
+        assert seen()["delivered_segments"] > 10
         said = congestion("explain", local)
         assert "when empty, the least round trip of 30 s" in said
         assert "no connection by calm has the end" in congestion("explain", "192.0.2.1", status=2)
@@ -197,15 +205,13 @@ def test_what_cannot_be_is_refused() -> None:
 @pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
 def test_over_a_mesh_it_has_its_goodput_with_a_shorter_queue_than_cubic(tmp_path: Path) -> None:
     congestion("load")
-    goodput, delay = over_a_mesh("cubic", tmp_path, 0)
-    tried = []
-    # Four hops of 11 Mbit/s carry some 750 kbit/s. A busy machine delays the hosts' own work, which is no queue of the
-    # mesh: tried again.
-    for number in range(1, 4):
-        tried.append(over_a_mesh("calm", tmp_path, number))
-        if tried[-1][0] > 0.7 * goodput and tried[-1][1] < bound(0.6, busy=0.8) * delay:
-            return
-    pytest.fail(f"cubic {goodput:.0f} bit/s at {delay:.3f} s, calm {tried}")
+    # Four hops of 11 Mbit/s carry some 750 kbit/s. A start that fills the queues keeps them full: its losses look like
+    # company, and calm has cubic's delay from then on (docs/congestion.md).
+    goodput, delay = over_a_mesh("calm", tmp_path, 0)
+    others, waits = over_a_mesh("cubic", tmp_path, 1)
+    said = f"calm {goodput:.0f} bit/s at {delay:.3f} s, cubic {others:.0f} at {waits:.3f}"
+    assert goodput > 0.7 * others, said
+    assert delay < bound(0.6, busy=0.8) * waits, said
 
 
 def over_a_mesh(control: str, folder: Path, number: int) -> tuple[float, float]:
