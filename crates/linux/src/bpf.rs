@@ -271,8 +271,8 @@ mod tests {
     use super::*;
 
     /// Without the right to make maps nothing can be tried.
-    fn map(kind: u32, key: u32, flags: u32) -> Option<Map> {
-        let new = NewMap { kind, key, value: 8, entries: 4, flags, name: "mp_test_map", value_type: None };
+    fn map(name: &str, kind: u32, key: u32, flags: u32) -> Option<Map> {
+        let new = NewMap { kind, key, value: 8, entries: 4, flags, name, value_type: None };
         match Map::new(&new) {
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => None,
             made => Some(made.expect("a map")),
@@ -281,12 +281,14 @@ mod tests {
 
     #[test]
     fn what_is_written_to_a_map_is_read_and_found_again() {
-        let Some(map) = map(kind::ARRAY, 4, 0) else { return };
+        // Tests of other processes run on the same kernel.
+        let name = format!("mp_{}", std::process::id());
+        let Some(map) = map(&name, kind::ARRAY, 4, 0) else { return };
         map.set(&[1, 0, 0, 0], b"12345678").expect("written");
         assert_eq!(map.get(&[1, 0, 0, 0]).expect("read"), b"12345678");
         assert_eq!(map.get(&[9, 0, 0, 0]).expect_err("none").kind(), io::ErrorKind::NotFound);
         assert_eq!(map.keys().expect("keys").len(), 4);
-        let Ok(found) = map_named("mp_test_map", kind::ARRAY) else { return };
+        let Ok(found) = map_named(&name, kind::ARRAY) else { return };
         assert_eq!(found.expect("found").get(&[1, 0, 0, 0]).expect("read"), b"12345678");
         assert!(map_named("mp_no_such_map", kind::ARRAY).expect("the right").is_none());
     }
@@ -294,7 +296,7 @@ mod tests {
     #[test]
     fn the_longest_prefix_is_found_and_removed() {
         // BPF_F_NO_PREALLOC
-        let Some(map) = map(kind::LPM_TRIE, 8, 1) else { return };
+        let Some(map) = map("mp_prefixes", kind::LPM_TRIE, 8, 1) else { return };
         let prefix = |bits: u32, first: u8| [bits.to_ne_bytes(), [first, 0, 0, 0]].concat();
         map.set(&prefix(8, 10), &[8; 8]).expect("written");
         map.set(&prefix(16, 10), &[16; 8]).expect("written");
@@ -306,7 +308,7 @@ mod tests {
 
     #[test]
     fn what_is_no_program_is_refused_with_the_checkers_words() {
-        let Some(map) = map(kind::ARRAY, 4, 0) else { return };
+        let Some(map) = map("mp_types", kind::ARRAY, 4, 0) else { return };
         let new = NewProgram {
             kind: kind::SOCK_OPS,
             attach: kind::CGROUP_SOCK_OPS,
