@@ -9,6 +9,7 @@
  *
  * Needs Linux 5.8 (ring buffer), no BTF of it. */
 #include "edge.h"
+#include "interfaces.h"
 #include "kernel.h"
 #include "packet.h"
 #include "rtt_option.h"
@@ -36,14 +37,6 @@ struct {
 	TYPE(key, struct ends);
 	TYPE(value, struct held);
 } held SEC(".maps");
-
-/* Interfaces by index, and how long their link-layer header is. */
-struct {
-	NUMBER(type, BPF_MAP_TYPE_HASH);
-	NUMBER(max_entries, 64);
-	TYPE(key, __u32);
-	TYPE(value, __u32);
-} interfaces SEC(".maps");
 
 struct {
 	NUMBER(type, BPF_MAP_TYPE_ARRAY);

@@ -4,6 +4,7 @@
 #define MESHPACE_MAPS_H
 
 #include "gateway.h"
+#include "interfaces.h"
 #include "kernel.h"
 #include "rtt_option.h"
 
@@ -51,14 +52,6 @@ struct {
 	TYPE(key, struct flow_key);
 	TYPE(value, struct handshake);
 } handshakes SEC(".maps");
-
-/* Mesh interfaces by index, and how long their link-layer header is. */
-struct {
-	NUMBER(type, BPF_MAP_TYPE_HASH);
-	NUMBER(max_entries, 64);
-	TYPE(key, __u32);
-	TYPE(value, __u32);
-} interfaces SEC(".maps");
 
 struct {
 	NUMBER(type, BPF_MAP_TYPE_ARRAY);

@@ -1,15 +1,14 @@
 //! The kernel's side: loading the programs, attaching them to the mesh interfaces, reading and writing their maps.
 
 use super::engine::Order;
+use super::interfaces::Interfaces;
 use super::layout::{self, COUNTERS, Event, FLOW, FLOW_KEY, KernelFlow, PACE, SETTINGS, Settings};
-use super::loading::{self, attach_one, chain, header_length, map, program};
+use super::loading::{self, map, sums};
 use crate::Failure;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::TcAttachType;
-use aya::programs::tc::SchedClassifierLinkId;
 use aya::{Ebpf, include_bytes_aligned};
 use meshpace_gateway::FlowKey;
-use meshpace_linux::interface;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -83,26 +82,15 @@ counters! {
     lost_events,
 }
 
-/// An interface with the programs on it.
-#[derive(Debug)]
-struct Attached {
-    name: String,
-    index: u32,
-    links: Vec<(&'static str, SchedClassifierLinkId)>,
-    /// The clsact qdisc is ours to remove.
-    clsact: bool,
-}
-
 /// The loaded programs and their maps. Dropping it detaches them.
 pub struct Kernel {
     ebpf: Ebpf,
-    interfaces: HashMap<MapData, u32, u32>,
+    interfaces: Interfaces,
     flows: HashMap<MapData, [u8; FLOW_KEY], [u8; FLOW]>,
     paces: HashMap<MapData, [u8; FLOW_KEY], [u8; PACE]>,
     settings: Array<MapData, [u8; SETTINGS]>,
     counters: PerCpuArray<MapData, u64>,
     events: RingBuf<MapData>,
-    attached: Vec<Attached>,
 }
 
 impl Kernel {
@@ -115,37 +103,22 @@ impl Kernel {
         let sizes = [("flows", sizes.flows), ("paces", sizes.flows), ("departures", sizes.departures)];
         let mut ebpf = loading::load(OBJECT, &sizes, &PROGRAMS)?;
         Ok(Self {
-            interfaces: map(&mut ebpf, "interfaces")?,
+            interfaces: Interfaces::new(&mut ebpf, &PROGRAMS, PRIORITY)?,
             flows: map(&mut ebpf, "flows")?,
             paces: map(&mut ebpf, "paces")?,
             settings: map(&mut ebpf, "settings")?,
             counters: map(&mut ebpf, "counters")?,
             events: map(&mut ebpf, "events")?,
             ebpf,
-            attached: Vec::new(),
         })
     }
 
-    /// Puts the programs on a mesh interface. What an earlier process left there is removed first.
+    /// Puts the programs on a mesh interface.
     ///
     /// # Errors
-    /// [`Failure::Operational`] if there is no such interface, if its link layer is neither Ethernet nor nothing, or if
-    /// the kernel refuses.
+    /// As [`Interfaces::attach`].
     pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
-        let index = interface::index(name).map_err(|error| Failure::Operational(error.to_string()))?;
-        let header = header_length(name)?;
-        remove_leftovers(name);
-        self.interfaces
-            .insert(index, header, 0)
-            .map_err(|error| Failure::operational(format!("interface {name}"), chain(&error)))?;
-        let mut attached = Attached { name: name.to_owned(), index, links: Vec::new(), clsact: false };
-        for (program_name, side) in PROGRAMS {
-            let program = program(&mut self.ebpf, program_name);
-            let link = attach_one(program, name, side, PRIORITY, &mut attached.clsact)?;
-            attached.links.push((program_name, link));
-        }
-        self.attached.push(attached);
-        Ok(())
+        self.interfaces.attach(&mut self.ebpf, name)
     }
 
     /// Puts the programs on interfaces that were made anew since. Tells the names of those it attached to.
@@ -153,32 +126,12 @@ impl Kernel {
     /// # Errors
     /// As [`Self::attach`]; an interface that is gone is none.
     pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
-        let mut again = Vec::new();
-        for position in (0..self.attached.len()).rev() {
-            let Attached { name, index, .. } = &self.attached[position];
-            if interface::index(name).is_ok_and(|now| now != *index) {
-                let gone = self.attached.remove(position);
-                // The links went with the interface, so that there is nothing to detach.
-                let _ = self.interfaces.remove(&gone.index);
-                self.attach(&gone.name)?;
-                again.push(gone.name);
-            }
-        }
-        Ok(again)
+        self.interfaces.follow(&mut self.ebpf)
     }
 
-    /// Takes the programs off all interfaces; the qdisc that carried them too if it was made for them and is empty.
+    /// Takes the programs off all interfaces.
     pub fn detach(&mut self) {
-        for attached in std::mem::take(&mut self.attached) {
-            let _ = self.interfaces.remove(&attached.index);
-            for (name, link) in attached.links {
-                // It may have gone with its interface.
-                let _ = program(&mut self.ebpf, name).detach(link);
-            }
-            if attached.clsact {
-                super::qdisc::remove_empty_clsact(&attached.name);
-            }
-        }
+        self.interfaces.detach(&mut self.ebpf);
     }
 
     /// Readable when events wait.
@@ -241,12 +194,7 @@ impl Kernel {
     /// # Errors
     /// What bpf(2) answers.
     pub fn counters(&self) -> io::Result<KernelCounters> {
-        let mut sums = [0; COUNTERS];
-        for (index, sum) in (0..).zip(&mut sums) {
-            let values = self.counters.get(&index, 0).map_err(io::Error::other)?;
-            *sum = values.iter().sum();
-        }
-        Ok(KernelCounters::read(sums))
+        sums(&self.counters).map(KernelCounters::read)
     }
 }
 

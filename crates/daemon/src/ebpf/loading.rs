@@ -1,6 +1,7 @@
-//! Loading programs and putting them on interfaces: what the gateway's and the edge's have in common.
+//! Loading programs, and putting one on an interface.
 
 use crate::Failure;
+use aya::maps::{MapData, PerCpuArray};
 use aya::programs::links::LinkOrder;
 use aya::programs::tc::{
     NlOptions, SchedClassifierLinkId, TcAttachOptions, qdisc_add_clsact, qdisc_detach_program,
@@ -8,6 +9,7 @@ use aya::programs::tc::{
 use aya::programs::{SchedClassifier, TcAttachType};
 use aya::{Ebpf, EbpfLoader};
 use meshpace_linux::interface;
+use std::io;
 
 /// Link types (`linux/if_arp.h`) and what they put in front of an IP packet.
 const ETHERNET: u16 = 1;
@@ -117,6 +119,19 @@ pub fn map<T: TryFrom<aya::maps::Map, Error = aya::maps::MapError>>(
 ) -> Result<T, Failure> {
     let map = ebpf.take_map(name).unwrap_or_else(|| panic!("no map {name} in the object"));
     T::try_from(map).map_err(|error| Failure::operational(format!("eBPF map {name}"), chain(&error)))
+}
+
+/// What an array of counters says, summed over processors.
+///
+/// # Errors
+/// What bpf(2) answers.
+pub fn sums<const N: usize>(counters: &PerCpuArray<MapData, u64>) -> io::Result<[u64; N]> {
+    let mut sums = [0; N];
+    for (index, sum) in (0..).zip(&mut sums) {
+        let values = counters.get(&index, 0).map_err(io::Error::other)?;
+        *sum = values.iter().sum();
+    }
+    Ok(sums)
 }
 
 /// An error with its causes, in one line; of a verifier's log the last lines.

@@ -3,10 +3,13 @@
 
 mod datapath;
 mod engine;
+pub(crate) mod interfaces;
 mod kernel;
 mod layout;
 pub(crate) mod loading;
 pub(crate) mod qdisc;
+#[cfg(test)]
+pub(crate) mod trying;
 
 pub use datapath::{Datapath, open};
 

@@ -2,13 +2,11 @@
 
 use super::layout::{COUNTERS, ENDS, Ends, Event, HELD, Held, THINNING, Thinning};
 use crate::Failure;
-use crate::ebpf::loading::{self, attach_one, chain, header_length, map, program};
-use crate::ebpf::qdisc;
+use crate::ebpf::interfaces::Interfaces;
+use crate::ebpf::loading::{self, map, sums};
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::TcAttachType;
-use aya::programs::tc::SchedClassifierLinkId;
 use aya::{Ebpf, include_bytes_aligned};
-use meshpace_linux::interface;
 use std::io;
 use std::os::fd::AsFd;
 
@@ -28,26 +26,14 @@ pub struct Sizes {
     pub held: u32,
 }
 
-/// An interface with the program on it.
-#[derive(Debug)]
-struct Attached {
-    name: String,
-    index: u32,
-    header: u32,
-    link: SchedClassifierLinkId,
-    /// The clsact qdisc is ours to remove.
-    clsact: bool,
-}
-
 /// The loaded program and its maps. Dropping it detaches it.
 pub struct Kernel {
     ebpf: Ebpf,
-    interfaces: HashMap<MapData, u32, u32>,
+    interfaces: Interfaces,
     held: HashMap<MapData, [u8; ENDS], [u8; HELD]>,
     settings: Array<MapData, [u8; THINNING]>,
     counters: PerCpuArray<MapData, u64>,
     events: RingBuf<MapData>,
-    attached: Vec<Attached>,
 }
 
 impl Kernel {
@@ -58,33 +44,21 @@ impl Kernel {
     pub fn load(sizes: Sizes) -> Result<Self, Failure> {
         let mut ebpf = loading::load(OBJECT, &[("flows", sizes.flows), ("held", sizes.held)], &PROGRAMS)?;
         Ok(Self {
-            interfaces: map(&mut ebpf, "interfaces")?,
+            interfaces: Interfaces::new(&mut ebpf, &PROGRAMS, PRIORITY)?,
             held: map(&mut ebpf, "held")?,
             settings: map(&mut ebpf, "settings")?,
             counters: map(&mut ebpf, "counters")?,
             events: map(&mut ebpf, "events")?,
             ebpf,
-            attached: Vec::new(),
         })
     }
 
-    /// Puts the program on an interface. What an earlier process left there is removed first.
+    /// Puts the program on an interface.
     ///
     /// # Errors
-    /// [`Failure::Operational`] if there is no such interface, if its link layer is neither Ethernet nor nothing, or if
-    /// the kernel refuses.
+    /// As [`Interfaces::attach`].
     pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
-        let index = interface::index(name).map_err(|error| Failure::Operational(error.to_string()))?;
-        let header = header_length(name)?;
-        remove_leftovers(name);
-        self.interfaces
-            .insert(index, header, 0)
-            .map_err(|error| Failure::operational(format!("interface {name}"), chain(&error)))?;
-        let mut clsact = false;
-        let (_, side) = PROGRAMS[0];
-        let link = attach_one(program(&mut self.ebpf, PROGRAM), name, side, PRIORITY, &mut clsact)?;
-        self.attached.push(Attached { name: name.to_owned(), index, header, link, clsact });
-        Ok(())
+        self.interfaces.attach(&mut self.ebpf, name)
     }
 
     /// Puts the program on interfaces that were made anew since. Tells the names of those it attached to.
@@ -92,30 +66,12 @@ impl Kernel {
     /// # Errors
     /// As [`Self::attach`]; an interface that is gone is none.
     pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
-        let mut again = Vec::new();
-        for position in (0..self.attached.len()).rev() {
-            let Attached { name, index, .. } = &self.attached[position];
-            if interface::index(name).is_ok_and(|now| now != *index) {
-                let gone = self.attached.remove(position);
-                // The link went with the interface, so that there is nothing to detach.
-                let _ = self.interfaces.remove(&gone.index);
-                self.attach(&gone.name)?;
-                again.push(gone.name);
-            }
-        }
-        Ok(again)
+        self.interfaces.follow(&mut self.ebpf)
     }
 
-    /// Takes the program off all interfaces; the qdisc that carried it too if it was made for it and is empty.
+    /// Takes the program off all interfaces.
     pub fn detach(&mut self) {
-        for attached in std::mem::take(&mut self.attached) {
-            let _ = self.interfaces.remove(&attached.index);
-            // It may have gone with its interface.
-            let _ = program(&mut self.ebpf, PROGRAM).detach(attached.link);
-            if attached.clsact {
-                qdisc::remove_empty_clsact(&attached.name);
-            }
-        }
+        self.interfaces.detach(&mut self.ebpf);
     }
 
     /// Readable when events wait.
@@ -153,7 +109,7 @@ impl Kernel {
 
     /// How long the link-layer header of an interface is; `None` if the program is not on it.
     pub fn link_header(&self, index: u32) -> Option<u32> {
-        self.attached.iter().find(|attached| attached.index == index).map(|attached| attached.header)
+        self.interfaces.header(index)
     }
 
     /// The counters in the order of `enum edge_counter`, summed over processors.
@@ -161,12 +117,7 @@ impl Kernel {
     /// # Errors
     /// What bpf(2) answers.
     pub fn counters(&self) -> io::Result<[u64; COUNTERS]> {
-        let mut sums = [0; COUNTERS];
-        for (index, sum) in (0..).zip(&mut sums) {
-            let values = self.counters.get(&index, 0).map_err(io::Error::other)?;
-            *sum = values.iter().sum();
-        }
-        Ok(sums)
+        sums(&self.counters)
     }
 }
 

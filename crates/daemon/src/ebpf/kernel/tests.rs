@@ -7,6 +7,7 @@ mod reading;
 
 use super::*;
 use crate::ebpf::layout::{Handling, Pace, Told};
+use crate::ebpf::trying::make_plausible;
 use bench::*;
 use meshpace_gateway::Treatment;
 use meshpace_linux::monotonic_now;
@@ -392,13 +393,7 @@ fn no_bytes_upset_the_programs() {
         let mut bench = bench.borrow_mut();
         bench.v6 = v6;
         if plausible {
-            // Far enough into the programs for the rest to matter.
-            let (version, protocol) = if v6 { (0x60, 6) } else { (0x45, 9) };
-            bytes[0] = version;
-            bytes[protocol] = 6;
-            let length = if v6 { bytes.len() - 40 } else { bytes.len() } as u16;
-            let at = if v6 { 4 } else { 2 };
-            bytes[at..at + 2].copy_from_slice(&length.to_be_bytes());
+            make_plausible(&mut bytes, v6);
         }
         let ran = bench.run_bytes(if down { "meshpace_down" } else { "meshpace_up" }, &bytes);
         prop_assert_eq!(ran.verdict, NEXT);

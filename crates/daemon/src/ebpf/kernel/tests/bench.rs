@@ -4,28 +4,24 @@ use super::INTERVAL;
 use crate::ebpf::engine::Order;
 use crate::ebpf::kernel::*;
 use crate::ebpf::layout::{Handling, KernelFlow, Pace, Settings, Told};
-use crate::ebpf::loading::ETHERNET_HEADER;
+use crate::ebpf::loading::{ETHERNET_HEADER, program};
+use crate::ebpf::trying::{IFINDEX, SK_BUFF, framed, with_rights};
+pub(super) use crate::ebpf::trying::{MESH, NEXT};
 use aya::programs::{TestRun, TestRunOptions};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Instant, Seq, Span};
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
 
 pub(super) const SHOT: u32 = 2;
-pub(super) const NEXT: u32 = u32::MAX;
-/// Packets are run as if on the loopback interface, which is declared an Ethernet in front of the mesh.
-pub(super) const MESH: u32 = 1;
 pub(super) const WIRED: u32 = 77;
 
 /// Offsets in `struct __sk_buff` (linux/bpf.h).
 const INGRESS_IFINDEX: usize = 36;
-const IFINDEX: usize = 40;
 const TSTAMP: usize = 152;
 const GSO_SEGS: usize = 164;
 const GSO_SIZE: usize = 176;
-const SK_BUFF: usize = 192;
 
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
@@ -47,16 +43,8 @@ pub(super) struct Ran {
 
 /// The programs, acting and pacing by default. `None` (and a word about it) without root's rights.
 pub(super) fn bench() -> Option<Bench> {
-    let root = std::fs::metadata("/proc/self").expect("proc").uid() == 0;
-    let mut kernel = match Kernel::load(Sizes { flows: 64, departures: 1024 }) {
-        Ok(kernel) => kernel,
-        Err(error) if !root => {
-            eprintln!("not run, it takes root: {error}");
-            return None;
-        }
-        Err(error) => panic!("{error}"),
-    };
-    kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    let mut kernel = with_rights(Kernel::load(Sizes { flows: 64, departures: 1024 }))?;
+    kernel.interfaces.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
     let mut bench =
         Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None, tags: &[], places: 1_000, port: 5_000 };
     bench.act(Handling::Treat(Treatment::Pace));
@@ -93,15 +81,8 @@ impl Bench {
     }
 
     pub(super) fn run_bytes(&mut self, program_name: &str, ip: &[u8]) -> Ran {
-        let ether_type: u16 = if self.v6 { 0x86dd } else { 0x0800 };
-        let mut frame = vec![2; 12];
-        for tag in self.tags {
-            frame.extend(tag.to_be_bytes());
-            frame.extend(7u16.to_be_bytes());
-        }
-        frame.extend(ether_type.to_be_bytes());
-        let header = frame.len();
-        frame.extend(ip);
+        let frame = framed(ip, self.v6, self.tags);
+        let header = frame.len() - ip.len();
         let mut context = [0; SK_BUFF];
         let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         put(IFINDEX, MESH);

@@ -1,6 +1,8 @@
 //! What the tests run the program with.
 
 use crate::ebpf::loading::{ETHERNET_HEADER, program};
+pub(super) use crate::ebpf::trying::NEXT;
+use crate::ebpf::trying::{self, IFINDEX, MESH, SK_BUFF, with_rights};
 use crate::edge::kernel::*;
 use crate::edge::layout::{SENT_MARK, Told};
 use aya::programs::{TestRun, TestRunOptions};
@@ -8,13 +10,9 @@ use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
 
-pub(super) const NEXT: u32 = u32::MAX;
 /// `TC_ACT_REDIRECT`: to an interface that nobody has.
 pub(super) const KEPT: u32 = 7;
-/// Packets are run as if on the loopback interface, which is declared an Ethernet into the mesh.
-const MESH: u32 = 1;
 pub(super) const MSS: u32 = 1460;
 /// `sizeof(struct thin_flow)`.
 pub(super) const FLOW: usize = 40;
@@ -23,8 +21,6 @@ pub(super) const LONG: Span = Span::from_secs(10);
 
 /// Offsets in `struct __sk_buff` (linux/bpf.h).
 const MARK: usize = 8;
-const IFINDEX: usize = 40;
-const SK_BUFF: usize = 192;
 
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
@@ -38,16 +34,8 @@ pub(super) struct Bench {
 
 /// The program, acting. `None` (and a word about it) without root's rights.
 pub(super) fn bench(held: u32) -> Option<Bench> {
-    let root = std::fs::metadata("/proc/self").expect("proc").uid() == 0;
-    let mut kernel = match Kernel::load(Sizes { flows: 8192, held }) {
-        Ok(kernel) => kernel,
-        Err(error) if !root => {
-            eprintln!("not run, it takes root: {error}");
-            return None;
-        }
-        Err(error) => panic!("{error}"),
-    };
-    kernel.interfaces.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    let mut kernel = with_rights(Kernel::load(Sizes { flows: 8192, held }))?;
+    kernel.interfaces.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
     let flows = map(&mut kernel.ebpf, "flows").expect("a map");
     let mut bench = Bench { kernel, flows, v6: false, tags: &[], port: 5_000 };
     bench.act(LONG, LONG, LONG * 6);
@@ -101,15 +89,7 @@ impl Bench {
     }
 
     pub(super) fn framed(&self, ip: &[u8]) -> Vec<u8> {
-        let ether_type: u16 = if self.v6 { 0x86dd } else { 0x0800 };
-        let mut frame = vec![2; 12];
-        for tag in self.tags {
-            frame.extend(tag.to_be_bytes());
-            frame.extend(7u16.to_be_bytes());
-        }
-        frame.extend(ether_type.to_be_bytes());
-        frame.extend(ip);
-        frame
+        trying::framed(ip, self.v6, self.tags)
     }
 
     /// The verdict on a frame, and what became of its bytes.
