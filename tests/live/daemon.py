@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import signal
-import subprocess
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
-from clock import PATIENCE_S
+from background import Background
 from control import ask
 from net import MESHPACED, Net, wait_for
 
@@ -29,7 +27,7 @@ socket = "{socket}"
 """
 
 
-class Daemon:
+class Daemon(Background):
     """One run of the daemon; `stop` or `kill` ends it."""
 
     def __init__(
@@ -43,14 +41,13 @@ class Daemon:
         more: str = "",
         program: Path = MESHPACED,
     ) -> None:
+        stem = net.folder / net.gw
+        super().__init__(stem.with_suffix(".err"))
         self.net = net
         self.program = program
-        stem = net.folder / net.gw
         self.file = stem.with_suffix(".toml")
         self.socket = Path(f"/run/{net.gw}.sock")  # a socket's path has at most 107 bytes
-        self.errors = stem.with_suffix(".err")
         self.keys: dict[str, Any] = {"hops": hops, "rate": rate, "top": top, "more": more}
-        self.process: subprocess.Popen[bytes] | None = None
         self.under: list[str] = []  # a command that runs it, with its arguments
         self.write(mode)
 
@@ -59,29 +56,22 @@ class Daemon:
         self.keys.update(keys)
         self.file.write_text(CONFIG.format(mode=mode, socket=self.socket, **self.keys), encoding="utf-8")
 
-    def start(self) -> Daemon:
+    def start(self) -> Self:
         """Starts it and waits until it serves."""
         assert self.program.exists(), f"{self.program} is missing: make setup builds it"
         words = ["ip", "netns", "exec", self.net.gw, *self.under, self.program, "gateway", "--config", self.file]
-        with self.errors.open("ab") as errors:
-            self.process = subprocess.Popen(words, stderr=errors, stdout=errors)
-            before = errors.tell()
+        before = self.launch(words)
         # The socket answers before the rules are there; the line comes after.
         wait_for(lambda: self.serves() and re.search(" (on queue|by eBPF on) ", self.said()[before:]))
         return self
 
     def serves(self) -> bool:
         """True if it answers; fails the test if it has ended."""
-        assert self.process is not None
-        assert self.process.poll() is None, f"it ended: {self.said()}"
+        self.lives()
         try:
             return "status" in self.ask("status")
         except (ConnectionError, FileNotFoundError):
             return False
-
-    def said(self) -> str:
-        """What it printed."""
-        return self.errors.read_text(encoding="utf-8", errors="replace")
 
     def ask(self, command: str, **arguments: Any) -> dict[str, Any]:
         """One question over the control socket."""
@@ -111,33 +101,3 @@ class Daemon:
         answer = self.ask("reload")
         assert "done" in answer, answer
         return str(answer["done"])
-
-    def signal(self, number: signal.Signals) -> None:
-        """Sends it a signal."""
-        assert self.process is not None
-        self.process.send_signal(number)
-
-    def stop(self) -> None:
-        """SIGTERM; it must end in good order."""
-        assert self.process is not None
-        self.process.send_signal(signal.SIGTERM)
-        assert self.process.wait(timeout=PATIENCE_S) == 0, self.said()
-        self.process = None
-
-    def kill(self) -> None:
-        """kill -9."""
-        assert self.process is not None
-        self.process.kill()
-        self.process.wait(timeout=PATIENCE_S)
-        self.process = None
-
-    def __enter__(self) -> Daemon:
-        return self.start()
-
-    def __exit__(self, kind: object, *_: object) -> None:
-        if self.process is None:
-            return
-        if kind is None:
-            self.stop()
-        else:
-            self.kill()
