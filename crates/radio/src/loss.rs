@@ -280,16 +280,13 @@ mod tests {
         }
     }
 
+    /// Half of what goes over the first radio is lost.
+    fn link(from: u32, to: u32) -> LinkLoss {
+        LinkLoss { from: NodeId(from), radio: 0, to: NodeId(to), loss: 0.5, length: None, burst: None }
+    }
+
     #[test]
     fn links_and_directions_have_streams_of_their_own() {
-        let link = |from, to| LinkLoss {
-            from: NodeId(from),
-            radio: 0,
-            to: NodeId(to),
-            loss: 0.5,
-            length: None,
-            burst: None,
-        };
         let table = [link(0, 1), link(1, 0), link(1, 2), LinkLoss { loss: 1.0, ..link(0, 1) }];
         let mut losses = Losses::new(&table, 1);
         let mut draw = |from, to| -> Vec<bool> {
@@ -311,14 +308,6 @@ mod tests {
         };
         let rows: [&[Hearer]; 3] = [&[hearer(1), hearer(2)], &[hearer(0), hearer(2)], &[]];
         let mut table = Hearers::new(rows);
-        let link = |from, to| LinkLoss {
-            from: NodeId(from),
-            radio: 0,
-            to: NodeId(to),
-            loss: 0.5,
-            length: None,
-            burst: None,
-        };
         // 2 hears nobody (now): its links are marked when it does.
         Losses::new(&[link(0, 2), link(1, 0), link(2, 0)], 1).mark(&mut table);
         let lossy: Vec<Vec<bool>> =

@@ -60,7 +60,7 @@ def scenario(
     on = channels.of_links(mesh, links)
     sensed = list(_sensed_on(on, nodes, links, [link for link in mesh.links if link not in usable]))
     own = channels.of_nodes(links) if len(on) > 1 else {}
-    told = [*_told(mesh, usable, chosen, gateway, names, reached, links, sensed), chosen_routes.said]
+    told = [*_told(mesh, usable, chosen, gateway, names, reached, links, on, sensed), chosen_routes.said]
     radio = tuple(_radio(mesh, links, standard, rate, on))
     assumed = _assumed(mesh, links, standard, rate, on, chosen_routes.warmup_s, [names[end] for end in ends])
     told.append(f"# Assumed: {'; '.join(assumed)}.")
@@ -129,7 +129,7 @@ _WIRE = ('rate = "100Mbps"', 'delay = "10ms"')
 
 def _told(
     mesh: Mesh, usable: Sequence[Link], chosen: Sequence[str], wanted: str | None, names: Mapping[str, str],
-    reached: Container[str], links: Sequence[Link], sensed: Sequence[Link],
+    reached: Container[str], links: Sequence[Link], on: Sequence[int], sensed: Sequence[Link],
 ) -> Iterator[str]:  # fmt: skip
     """What the file was made of, and everything that was left out of it."""
     ends = ", ".join(names[one] for one in chosen)
@@ -139,7 +139,7 @@ def _told(
         yield f"# {mesh.quality}."
     if mesh.links:
         yield "# Who hears whom is what the file says: nodes have no places, and nobody else disturbs them."
-    if len(on := channels.of_links(mesh, links)) > 1:
+    if len(on) > 1:
         words = ", ".join(channels.said(mhz).partition(" = ")[2] for mhz in on)
         yield f"# Each node has a radio on every channel of its links; there are {words}."
     if sensed:

@@ -118,8 +118,8 @@ impl<T: Copy + Debug> Network<T> {
 
 /// A channel as a scenario has it: what its radios have in common, and whose they are.
 struct Plan<'a> {
-    /// Its centre, MHz; `None`: there is no other.
-    mhz: Option<u16>,
+    /// What the scenario says of it; `None`: there is no other.
+    channel: Option<&'a scenario::Channel>,
     radio: Cow<'a, scenario::Radio>,
     radios: Cow<'a, [NodeRadio]>,
 }
@@ -127,12 +127,12 @@ struct Plan<'a> {
 impl Plan<'_> {
     /// True if something holds here that holds on this channel; `None`: on all.
     fn carries(&self, mhz: Option<u16>) -> bool {
-        mhz.is_none() || self.mhz.is_none() || mhz == self.mhz
+        self.channel.is_none_or(|channel| channel.carries(mhz))
     }
 
     /// The number of a node's radio here among its own; 0 if it has none.
     fn number_of(&self, node: NodeId) -> u16 {
-        self.radios.binary_search_by_key(&node, |radio| radio.node).map_or(0, |at| self.radios[at].number)
+        self.channel.and_then(|channel| channel.radio_of(node)).map_or(0, |radio| radio.number)
     }
 
     /// The nodes that are on it; `None`: all.
@@ -149,12 +149,12 @@ fn plans(scenario: &Scenario) -> Vec<Plan<'_>> {
         let mode = standard.data_mode(radio.rate).unwrap_or(standard.default_mode);
         let of_node = |index| NodeRadio { node: NodeId::from_index(index), number: 0, mode };
         let radios = (0..scenario.mesh.len()).map(of_node).collect();
-        return vec![Plan { mhz: None, radio: Cow::Borrowed(radio), radios: Cow::Owned(radios) }];
+        return vec![Plan { channel: None, radio: Cow::Borrowed(radio), radios: Cow::Owned(radios) }];
     }
     let channels = scenario.channels.iter();
     channels
         .map(|channel| Plan {
-            mhz: Some(channel.mhz),
+            channel: Some(channel),
             radio: Cow::Owned(channel.radio(radio)),
             radios: (&channel.radios[..]).into(),
         })
