@@ -50,6 +50,14 @@ $(VENV)/.debian: Makefile | $(VENV)/.tools
 	    cd $(VENV) && apt-get download -qq openssh-server >/dev/null 2>&1 && dpkg -x openssh-server_*.deb debian && rm openssh-server_*.deb \
 	      || echo "not unpacked: openssh-server: a test of the emulator needs its sshd"; \
 	fi
+# Installed, babeld and BIRD would route for the machine; tests of the emulator want the programs alone.
+	@if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! ( for c in babeld bird; do \
+	    PATH="$$PATH:$(VENV)/debian/usr/sbin:/usr/sbin" command -v $$c || exit 1; done ) >/dev/null; then \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends libb2-1 libssh-gcrypt-4 >/dev/null \
+	      && cd $(VENV) && apt-get download -qq babeld bird2 >/dev/null 2>&1 \
+	      && for package in babeld_*.deb bird2_*.deb; do dpkg -x $$package debian && rm $$package; done \
+	      || echo "not unpacked: babeld bird2: tests of the emulator need them"; \
+	fi
 	touch $@
 
 # The daemon, and the relay that its tests and its demo put between network namespaces. Without clang: without eBPF.

@@ -28,7 +28,7 @@ def winf(path: str, window_s: float, min_bytes: int) -> str: ...
 def film(job: _Formulated, begin_s: float, length_s: float, frames: int, progress: _Progress) -> tuple[str, str]: ...
 def emulate(
     job: _Job,
-    hosts: list[tuple[str, str]],
+    hosts: list[tuple[str, str, bool]],
     dilation: float,
     capture: str | None,
     tell: Callable[[str], None],

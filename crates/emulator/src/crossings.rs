@@ -1,4 +1,5 @@
-//! Packets inside real gateways: which of those that come out is which of those that went in.
+//! Packets inside kernels that forward, real gateways' and those of nodes with frames: which of those that come out is which of those that
+//! went in.
 
 use meshpace_packet::{Body, Packet, PacketId};
 use meshpace_units::{Instant, Span};
@@ -56,20 +57,24 @@ impl Crossings {
 }
 
 fn key(packet: &Packet) -> Option<Key> {
-    let Body::Opaque(opaque) = &packet.body else { return None };
-    let bytes = &opaque.bytes[..];
+    let (protocol_inside, bytes) = match &packet.body {
+        Body::Opaque(opaque) => (opaque.protocol, &opaque.bytes[..]),
+        // Without an IP packet in it, it has no addresses.
+        Body::Ethernet(frame) if !packet.source.is_unspecified() => (frame.protocol, frame.payload()),
+        _ => return None,
+    };
     let is_v4 = packet.source.is_ipv4();
     let start = if is_v4 { usize::from(bytes.first()? & 0xf) * 4 } else { 40 };
     let behind = bytes.get(start..)?;
     // The identification (RFC 791) tells even equal acknowledgements apart; IPv6 has none.
     let mut known = if is_v4 { bytes.get(4..6)?.to_vec() } else { Vec::new() };
-    if opaque.protocol == protocol::TCP && behind.len() > 12 {
+    if protocol_inside == protocol::TCP && behind.len() > 12 {
         // Ports, numbers, and how much there is behind the options.
         let payload = behind.len().saturating_sub(usize::from(behind[12] >> 4) * 4);
         known.extend(&behind[..12]);
         known.extend((payload as u64).to_be_bytes());
     } else {
-        known.push(opaque.protocol);
+        known.push(protocol_inside);
         known.extend(&behind[..behind.len().min(KNOWN_BY)]);
     }
     Some((packet.source, packet.destination, known))

@@ -1,19 +1,19 @@
 //! Devices and the clock around an [`Emulation`]: one thread that waits for both.
 
-use crate::emulation::Emulation;
+use crate::emulation::{Behind, Emulation, FramesResult};
 use crate::lateness::{Lateness, Verdict};
 use crate::pace::Pace;
 use crate::traffic::TrafficResult;
 use crate::view::{Eye, View};
 use crate::watched_writer::WatchedWriter;
-use meshpace_gateway::Side;
 use meshpace_linux::{
     Deadline, Namespace, Poller, Realtime, Standby, Tun, TunOptions, Waker, monotonic_now, realtime,
     stolen_time,
 };
 use meshpace_mesh::RunResult;
 use meshpace_network::{Capture, host, ipv6_of};
-use meshpace_scenario::{Endpoint, Scenario, ScenarioError};
+use meshpace_packet::Ethernet;
+use meshpace_scenario::{Endpoint, Layer, Scenario, ScenarioError};
 use meshpace_units::{Instant, Span};
 use serde::Serialize;
 use std::fs::File;
@@ -21,20 +21,22 @@ use std::io::{self, Read};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
-/// What the device is called in every host.
-pub const DEVICE: &str = "mesh0";
+/// What the devices toward the mesh are called in every host, before their numbers from 0.
+pub const DEVICES: &str = "mesh";
 /// What a gateway's second device is called, the one toward the wired links.
 pub const WIRED_DEVICE: &str = "wired0";
 /// Their MTU: that of the papers' packets.
 pub const MTU: u32 = 1500;
 /// Packets that a host's kernel may have ready which are read before the others get their turn.
 const TURN: usize = 32;
-/// Longer than any packet that a device of this MTU gives.
-const LONGEST: usize = 2048;
+/// Longer than any packet or frame that is carried: of a longer one, from a device whose MTU a host has raised, so much is read.
+const LONGEST: usize = 4096;
 /// Bits of the networks that a host has on its device (design of the scenario file: 10.77.x.y/16).
 const PREFIX: u8 = 16;
 /// Bits of fd77::/64.
 const PREFIX_V6: u8 = 64;
+/// Bits of one address, for a node's devices that are not its first: each network is on one device.
+const ALONE: [u8; 2] = [32, 128];
 
 /// What is to be emulated.
 pub struct Options<'a> {
@@ -57,6 +59,8 @@ pub struct RealHost {
     pub node: Endpoint,
     /// The network namespace that is there for it, by name or path.
     pub namespace: String,
+    /// What its devices toward the mesh carry.
+    pub layer: Layer,
 }
 
 /// What came of it.
@@ -68,6 +72,8 @@ pub struct Outcome {
     pub lateness: Verdict,
     /// What went from host to host.
     pub traffic: Vec<TrafficResult>,
+    /// What went through devices that carry frames.
+    pub frames: Vec<FramesResult>,
     /// What the kernel granted the thread, and who looked after it.
     pub scheduling: Scheduling,
 }
@@ -131,11 +137,10 @@ pub fn run(
     };
     let eye = view.as_ref().map(|_| Eye::new(scenario));
     let mut probe = (capture, eye.clone());
-    let nodes = hosts.iter().map(|real| host(real.node)).collect();
-    let emulation = Emulation::new(scenario, nodes, &mut probe).map_err(Box::new)?;
-    let ports = emulation.ports().iter();
-    let devices =
-        ports.map(|port| device(scenario, &hosts[port.host], port.side)).collect::<io::Result<Vec<_>>>()?;
+    let nodes: Vec<_> = hosts.iter().map(|real| (host(real.node), real.layer)).collect();
+    let emulation = Emulation::new(scenario, &nodes, &mut probe).map_err(Box::new)?;
+    let devices = (0..emulation.ports().len()).map(|port| device(scenario, hosts, &emulation, port));
+    let devices = devices.collect::<io::Result<Vec<_>>>()?;
     // Before this thread becomes a real-time one.
     let view = view.zip(eye).map(|(file, eye)| View::new(scenario, file, eye)).transpose()?;
     let addresses = emulation.ports().iter().map(|port| addresses(scenario, hosts[port.host].node));
@@ -170,23 +175,34 @@ pub fn run(
     drop(standby);
     let stopped = driver.pace.simulated(monotonic_now()).min(driver.emulation.end());
     let Driver { emulation, lateness, .. } = driver;
-    let (mut result, traffic) = emulation.report(scenario, stopped);
+    let (mut result, traffic, frames) = emulation.report(scenario, stopped);
     result.wall_s = stopped.as_secs_f64() * dilation;
     probe.0.map(Capture::finish).transpose().map_err(Failure::Capture)?;
     tell(Stage::Over)?;
     while open && control.read(&mut [0])? > 0 {}
-    Ok(Outcome { result, lateness: lateness.verdict(), traffic, scheduling })
+    Ok(Outcome { result, lateness: lateness.verdict(), traffic, frames, scheduling })
 }
 
-/// A device of a host, in its namespace. A gateway's addresses are those of its device toward the mesh.
-fn device(scenario: &Scenario, real: &RealHost, side: Option<Side>) -> io::Result<Tun> {
+/// The device at a port, in its host's namespace. Its host's addresses are those of devices toward the mesh; their networks that of the first.
+fn device(
+    scenario: &Scenario,
+    hosts: &[RealHost],
+    emulation: &Emulation<'_>,
+    port: usize,
+) -> io::Result<Tun> {
+    let at = emulation.ports()[port];
+    let real = &hosts[at.host];
+    let name = emulation.device(port);
     let [v4, v6] = addresses(scenario, real.node);
-    let addresses = [(v4, PREFIX), (v6, PREFIX_V6)];
-    let (name, addresses) = match side {
-        None | Some(Side::Wireless) => (DEVICE, &addresses[..]),
-        Some(Side::Wired) => (WIRED_DEVICE, &[][..]),
+    let is_first = emulation.ports().iter().position(|other| other.host == at.host) == Some(port);
+    let [bits, bits_v6] = if is_first { [PREFIX, PREFIX_V6] } else { ALONE };
+    let both = [(v4, bits), (v6, bits_v6)];
+    let addresses = if name == WIRED_DEVICE { &[][..] } else { &both };
+    let ethernet = match (at.behind, real.node) {
+        (Behind::Channel(_), Endpoint::Mesh(node)) => Some(scenario.mesh[node.index()].mac),
+        _ => None,
     };
-    let options = TunOptions { name, mtu: MTU, queue_length: None, addresses };
+    let options = TunOptions { name: &name, mtu: MTU, queue_length: None, ethernet, addresses };
     Namespace::named(&real.namespace)?.within(|| Tun::open(&options))
 }
 
@@ -278,7 +294,11 @@ impl Driver<'_> {
             let done = self.pace.simulated(monotonic_now());
             self.lateness.record(done.saturating_since(delivery.at));
             if let Some(view) = &mut self.view {
-                view.delivered(delivery.at, self.addresses[delivery.port], &delivery.bytes);
+                let header = match self.emulation.ports()[delivery.port].behind {
+                    Behind::Channel(_) => Ethernet::HEADER,
+                    Behind::Network | Behind::Side(_) => 0,
+                };
+                view.delivered(delivery.at, self.addresses[delivery.port], &delivery.bytes[header..]);
             }
         }
         now

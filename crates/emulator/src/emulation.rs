@@ -1,14 +1,20 @@
 //! The network with real hosts on it. `now` is an argument: simulated time, whoever keeps it.
 
+mod frames;
+
+pub use frames::{FrameCounts, FramesResult};
+
 use crate::crossings::Crossings;
 use crate::entering;
 use crate::traffic::{Traffic, TrafficResult};
+use frames::Stations;
 use meshpace_gateway::Side;
 use meshpace_mesh::probe::Probe;
 use meshpace_mesh::{Live, RunResult};
-use meshpace_packet::{Body, Host, Packet, PacketId};
+use meshpace_network::AirId;
+use meshpace_packet::{Body, Ethernet, Host, Packet, PacketId};
 use meshpace_radio::Position;
-use meshpace_scenario::{Plan, Scenario, ScenarioError};
+use meshpace_scenario::{Layer, Plan, Scenario, ScenarioError};
 use meshpace_units::{Ecn, Instant};
 use std::sync::Arc;
 
@@ -17,6 +23,10 @@ pub struct Emulation<'a> {
     live: Live<'a>,
     hosts: Vec<Host>,
     ports: Vec<Port>,
+    /// Who has which MAC address.
+    stations: Stations,
+    /// By port; zeros where it carries packets.
+    frames: Vec<FrameCounts>,
     crossings: Crossings,
     traffic: Traffic,
 }
@@ -26,30 +36,41 @@ pub struct Emulation<'a> {
 pub struct Port {
     /// The host, by its index.
     pub host: usize,
-    /// What lies behind it, of a gateway; `None`: the host is none, and this its only port.
-    pub side: Option<Side>,
+    /// What lies behind it.
+    pub behind: Behind,
 }
 
-/// A packet that has come to a real host, or to a gateway that is one.
+/// What lies behind a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Behind {
+    /// Everything: the only port of a host that is no gateway.
+    Network,
+    /// One side of a gateway.
+    Side(Side),
+    /// The neighbours on a channel, with Ethernet frames: of a node whose kernel forwards.
+    Channel(AirId),
+}
+
+/// A packet that has come to a real host, or to a gateway that is one; a frame that has come to a neighbour.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     /// When it came.
     pub at: Instant,
     /// Into which port it goes, by its index.
     pub port: usize,
-    /// The packet's bytes. They are those that went in, but for a mark of congestion and what that changes of the header's
+    /// The packet's bytes, or the frame's. They are those that went in, but for a mark of congestion and what that changes of the header's
     /// checksum: to the hosts the mesh is one link, so that no hop counts down the time to live.
     pub bytes: Arc<[u8]>,
 }
 
 impl<'a> Emulation<'a> {
-    /// A scenario at time 0; `hosts` are the real ones, `probe` looks on.
+    /// A scenario at time 0; `hosts` are the real ones, with what their devices carry; `probe` looks on.
     ///
     /// # Errors
     /// As [`meshpace_mesh::run`].
     pub fn new(
         scenario: &'a Scenario,
-        hosts: Vec<Host>,
+        hosts: &[(Host, Layer)],
         probe: &'a mut dyn Probe,
     ) -> Result<Self, ScenarioError> {
         let begin = match scenario.measure.plan {
@@ -57,17 +78,35 @@ impl<'a> Emulation<'a> {
             Plan::Batches { .. } => Instant::ZERO,
         };
         let mut live = Live::new(scenario, probe)?;
-        let mut ports: Vec<_> = (0..hosts.len()).map(|host| Port { host, side: None }).collect();
-        for (index, host) in hosts.iter().enumerate() {
-            if live.give_out(*host) {
-                ports[index].side = Some(Side::Wireless);
-                ports.push(Port { host: index, side: Some(Side::Wired) });
+        let (mut ports, mut further) = (Vec::new(), Vec::new());
+        for (host, (who, layer)) in hosts.iter().enumerate() {
+            let is_gateway = live.give_out(*who);
+            let mut behind = match (layer, who) {
+                (Layer::Frames, Host::Mesh(node)) => live.channels(*node).map(Behind::Channel).collect(),
+                _ if is_gateway => vec![Behind::Side(Side::Wireless)],
+                _ => vec![Behind::Network],
+            };
+            if is_gateway {
+                behind.push(Behind::Side(Side::Wired));
             }
+            let mut of_host = behind.into_iter().map(|behind| Port { host, behind });
+            ports.extend(of_host.next());
+            further.extend(of_host);
         }
-        Ok(Self { live, hosts, ports, crossings: Crossings::default(), traffic: Traffic::new(begin) })
+        ports.extend(further);
+        Ok(Self {
+            live,
+            hosts: hosts.iter().map(|(host, _)| *host).collect(),
+            stations: Stations::new(scenario),
+            frames: vec![FrameCounts::default(); ports.len()],
+            ports,
+            crossings: Crossings::default(),
+            traffic: Traffic::new(begin),
+        })
     }
 
-    /// The ports: of each host one, that of a gateway toward the mesh; behind these those of gateways toward the wired links.
+    /// The ports: of each host one, toward the mesh (on the first channel, where it carries frames); behind these further ones, those on
+    /// other channels and those of gateways toward the wired links.
     #[must_use]
     pub fn ports(&self) -> &[Port] {
         &self.ports
@@ -101,21 +140,28 @@ impl<'a> Emulation<'a> {
     pub fn advance(&mut self, now: Instant) -> Option<Delivery> {
         while let Some((at, host, packet)) = self.live.advance(now) {
             // Where no real host is, nobody takes it.
-            if let Some(index) = self.hosts.iter().position(|known| *known == host) {
-                let port = if packet.to == host {
-                    self.traffic.delivered(at, &packet);
-                    match self.ports[index].side {
-                        Some(_) => self.port(index, self.sent_from(&packet)),
-                        None => index,
-                    }
-                } else {
+            let Some(index) = self.hosts.iter().position(|known| *known == host) else { continue };
+            let port = match &packet.body {
+                Body::Ethernet(frame) => self.frame_comes(at, index, frame, &packet),
+                _ if packet.to == host => self.packet_comes(at, index, &packet),
+                _ => {
                     self.crossings.enters(at, &packet);
-                    self.port(index, came_from(&packet))
-                };
+                    self.port(index, Behind::Side(came_from(&packet)))
+                }
+            };
+            if let Some(port) = port {
                 return Some(Delivery { at, port, bytes: leaving(packet) });
             }
         }
         None
+    }
+
+    /// A packet has come to the host that it is for: the port that it goes into. `None`: the host takes none from there.
+    fn packet_comes(&mut self, at: Instant, index: usize, packet: &Packet) -> Option<usize> {
+        let side = Behind::Side(self.sent_from(packet));
+        let port = self.port(index, Behind::Network).or_else(|| self.port(index, side))?;
+        self.traffic.delivered(at, packet);
+        Some(port)
     }
 
     /// On which side of a gateway the sender of a packet for the gateway itself is. Whom nobody knows is behind a wired host.
@@ -126,19 +172,21 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// The port of a gateway toward a side.
-    fn port(&self, host: usize, side: Side) -> usize {
-        let found = self.ports.iter().position(|port| *port == Port { host, side: Some(side) });
-        found.unwrap_or_else(|| panic!("host {host} has no port on the {side:?} side"))
+    /// The port of a host, by its index, toward something. `None`: it has none.
+    fn port(&self, host: usize, behind: Behind) -> Option<usize> {
+        self.ports.iter().position(|port| *port == Port { host, behind })
     }
 
-    /// A packet comes out of a port, by its index, and sets out, or has crossed its gateway, at the time up to which things have [happened](Self::advance). What is no
+    /// A packet or frame comes out of a port, by its index, and sets out, or has crossed its gateway, at the time up to which things have [happened](Self::advance). What is no
     /// packet, or is for nobody here (a router's multicast), goes no further.
     pub fn send(&mut self, now: Instant, port: usize, bytes: &[u8]) {
-        let Ok(packet) = entering::packet(bytes) else { return };
-        let Port { host, side } = self.ports[port];
+        let Port { host, behind } = self.ports[port];
         let from = self.hosts[host];
-        let (Host::Mesh(gateway), Some(side)) = (from, side) else {
+        if let (Host::Mesh(node), Behind::Channel(on)) = (from, behind) {
+            return self.send_frame(now, (port, on), node, bytes);
+        }
+        let Ok(packet) = entering::packet(bytes) else { return };
+        let (Host::Mesh(gateway), Behind::Side(side)) = (from, behind) else {
             return self.sets_out(now, from, packet, |live, packet| live.send(from, packet));
         };
         let came_from = match side {
@@ -171,10 +219,15 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// What came of it up to `stopped`, and what went from host to host.
+    /// What came of it up to `stopped`, what went from host to host, and the frames of nodes whose kernels forward.
     #[must_use]
-    pub fn report(self, scenario: &Scenario, stopped: Instant) -> (RunResult, Vec<TrafficResult>) {
-        (self.live.report(stopped), self.traffic.results(scenario))
+    pub fn report(
+        self,
+        scenario: &Scenario,
+        stopped: Instant,
+    ) -> (RunResult, Vec<TrafficResult>, Vec<FramesResult>) {
+        let frames = self.frame_results(scenario);
+        (self.live.report(stopped), self.traffic.results(scenario), frames)
     }
 }
 
@@ -186,14 +239,18 @@ fn came_from(packet: &Packet) -> Side {
     }
 }
 
-/// The bytes of a packet that leaves the network.
+/// The bytes of a packet or frame that leaves the network.
 fn leaving(packet: Packet) -> Arc<[u8]> {
-    let Body::Opaque(opaque) = packet.body else { unreachable!("{packet:?} has no bytes") };
+    let (bytes, header) = match packet.body {
+        Body::Opaque(opaque) => (opaque.bytes, 0),
+        Body::Ethernet(frame) => (frame.bytes, Ethernet::HEADER),
+        _ => unreachable!("{packet:?} has no bytes"),
+    };
     if packet.ecn != Ecn::Ce {
-        return opaque.bytes;
+        return bytes;
     }
-    let mut bytes = opaque.bytes.to_vec();
-    meshpace_wire::mark(&mut bytes);
+    let mut bytes = bytes.to_vec();
+    meshpace_wire::mark(&mut bytes[header..]);
     bytes.into()
 }
 

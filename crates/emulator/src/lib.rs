@@ -2,6 +2,7 @@
 //!
 //! Each of them is a network namespace with a TUN device. What its kernel sends through the device enters the node's queue,
 //! crosses the simulated radio and wired links with its own bytes, and leaves through the device of the host that it is for.
+//! Or it is a node whose kernel forwards: then it has a TAP device for each radio, whose frames go to neighbours and no further.
 //! The flows of the scenario are simulated beside them, in the same air.
 //!
 //! | piece | |
@@ -23,8 +24,8 @@ mod traffic;
 mod view;
 mod watched_writer;
 
-pub use driver::{DEVICE, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, WIRED_DEVICE, run};
-pub use emulation::{Delivery, Emulation, Port};
+pub use driver::{DEVICES, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, WIRED_DEVICE, run};
+pub use emulation::{Behind, Delivery, Emulation, FrameCounts, FramesResult, Port};
 pub use lateness::{Lateness, Verdict};
 pub use pace::Pace;
 pub use traffic::TrafficResult;

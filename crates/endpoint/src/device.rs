@@ -122,6 +122,7 @@ impl Device {
             name: &self.name,
             mtu: self.mtu,
             queue_length: self.queue_length,
+            ethernet: None,
             addresses: &self.kernel_side(),
         })
     }

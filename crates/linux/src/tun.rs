@@ -1,4 +1,4 @@
-//! A TUN device: IP packets to and from user space.
+//! A TUN or TAP device: IP packets, or Ethernet frames, to and from user space.
 
 use crate::address;
 use crate::interface::{control_socket, index, ioctl, request};
@@ -18,11 +18,13 @@ pub struct TunOptions<'a> {
     pub mtu: u32,
     /// How many packets wait for user space before the kernel drops more; `None`: the kernel's default of 500.
     pub queue_length: Option<u32>,
+    /// Its MAC address, if it is to carry Ethernet frames (TAP) and not IP packets (TUN).
+    pub ethernet: Option<[u8; 6]>,
     /// Addresses of the kernel's side with their prefix lengths; the prefixes are routed to the device.
     pub addresses: &'a [(IpAddr, u8)],
 }
 
-/// A TUN device in the namespace in which it was opened (see [`crate::Namespace::within`]); gone when dropped.
+/// A TUN or TAP device in the namespace in which it was opened (see [`crate::Namespace::within`]); gone when dropped.
 ///
 /// Packets have complete checksums and are at most the MTU long: the device offers no offloads.
 #[derive(Debug)]
@@ -43,7 +45,8 @@ impl Tun {
         let file = OpenOptions::new().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(path);
         let file = file.map_err(|error| step(path, &error))?;
         let mut create = request(options.name)?;
-        create.ifr_ifru.ifru_flags = (libc::IFF_TUN | libc::IFF_NO_PI) as libc::c_short;
+        let layer = if options.ethernet.is_some() { libc::IFF_TAP } else { libc::IFF_TUN };
+        create.ifr_ifru.ifru_flags = (layer | libc::IFF_NO_PI) as libc::c_short;
         ioctl(&file, libc::TUNSETIFF, &mut create).map_err(|error| step("creating it", &error))?;
         let name: Vec<u8> =
             create.ifr_name.iter().take_while(|byte| **byte != 0).map(|byte| *byte as u8).collect();
@@ -62,6 +65,10 @@ impl Tun {
                 || io::Error::new(io::ErrorKind::InvalidInput, format!("TUN {}: {value}", options.name));
             libc::c_int::try_from(value).map_err(|_| error())
         };
+        if let Some(mac) = options.ethernet {
+            let address = hardware_address(mac);
+            set("its MAC address", libc::SIOCSIFHWADDR, &|ifreq| ifreq.ifr_ifru.ifru_hwaddr = address)?;
+        }
         let mtu = int(options.mtu)?;
         set("its MTU", libc::SIOCSIFMTU, &|ifreq| ifreq.ifr_ifru.ifru_mtu = mtu)?;
         if let Some(length) = options.queue_length {
@@ -85,7 +92,7 @@ impl Tun {
         &self.name
     }
 
-    /// The next packet that the kernel sends through the device, read into `buffer`: its length, `None` if there is none
+    /// The next packet or frame that the kernel sends through the device, read into `buffer`: its length, `None` if there is none
     /// now. A packet longer than the buffer loses its end.
     ///
     /// # Errors
@@ -98,15 +105,24 @@ impl Tun {
         }
     }
 
-    /// Gives the kernel a packet as if it had arrived through the device.
+    /// Gives the kernel a packet or frame as if it had arrived through the device.
     ///
     /// # Errors
-    /// What `write(2)` answers: `EINVAL` for what is no IP packet, `EIO` while the device is down.
+    /// What `write(2)` answers: `EINVAL` for what is no IP packet, or too short for an Ethernet header, `EIO` while the device is down.
     pub fn send(&self, packet: &[u8]) -> io::Result<()> {
         let sent = (&self.file).write(packet)?;
         assert_eq!(sent, packet.len(), "TUN takes whole packets");
         Ok(())
     }
+}
+
+/// A MAC address as ioctls take it (netdevice(7): the family is ARPHRD_ETHER).
+fn hardware_address(mac: [u8; 6]) -> libc::sockaddr {
+    let mut sa_data = [0; 14];
+    for (to, byte) in sa_data.iter_mut().zip(mac) {
+        *to = byte as libc::c_char;
+    }
+    libc::sockaddr { sa_family: libc::ARPHRD_ETHER, sa_data }
 }
 
 impl AsFd for Tun {

@@ -1,6 +1,6 @@
 //! TUN devices, raw packets, namespaces and timers against the kernel.
 
-use crate::common::{Net, checksum, expect_udp, root, text, texts, udp};
+use crate::common::{Net, PATIENCE, checksum, expect_udp, root, text, texts, udp};
 use meshpace_linux::{
     Deadline, Namespace, Poller, RawSender, Tun, TunOptions, interface, monotonic_now, realtime,
 };
@@ -67,7 +67,7 @@ fn a_tun_says_what_is_wrong_and_numbers_itself() {
         return;
     }
     let net = Net::new();
-    let options = TunOptions { name: "mp%d", mtu: 1400, queue_length: None, addresses: &[] };
+    let options = TunOptions { name: "mp%d", mtu: 1400, queue_length: None, ethernet: None, addresses: &[] };
     let (first, second) = net.within(|| Ok((Tun::open(&options)?, Tun::open(&options)?)));
     assert_eq!((first.name(), second.name()), ("mp0", "mp1"));
     assert_eq!(net.within(|| interface::mtu("mp1")), 1400);
@@ -78,6 +78,51 @@ fn a_tun_says_what_is_wrong_and_numbers_itself() {
     let tiny = net.namespace.within(|| Tun::open(&TunOptions { name: "mp9", mtu: 1, ..options }));
     assert!(tiny.expect_err("IPv4 takes 68 bytes").to_string().contains("its MTU"));
     assert_eq!(first.send(&[0x15; 60]).expect_err("refused").kind(), io::ErrorKind::InvalidInput);
+}
+
+#[test]
+fn a_tap_carries_frames_and_its_kernel_answers_for_its_address() {
+    if !root() {
+        return;
+    }
+    let net = Net::new();
+    let mac = [0x02, 0x6d, 0x70, 0, 0, 9];
+    let addresses = [(IpAddr::from([10, 77, 1, 1]), 24)];
+    let options =
+        TunOptions { name: "mp0", mtu: 1500, queue_length: None, ethernet: Some(mac), addresses: &addresses };
+    let tap = net.within(|| Tun::open(&options));
+    let asker = [0x02, 0x6d, 0x70, 0, 0, 8];
+    // Who has 10.77.1.1? Tell 10.77.1.2 (RFC 826).
+    let question = [
+        &[0xff; 6][..],
+        &asker,
+        &[8, 6, 0, 1, 8, 0, 6, 4, 0, 1],
+        &asker,
+        &[10, 77, 1, 2],
+        &[0; 6],
+        &[10, 77, 1, 1],
+    ];
+    tap.send(&question.concat()).expect("sent");
+    let answer =
+        [&asker[..], &mac, &[8, 6, 0, 1, 8, 0, 6, 4, 0, 2], &mac, &[10, 77, 1, 1], &asker, &[10, 77, 1, 2]];
+    assert_eq!(expect_frame(&tap, 0x0806), answer.concat());
+    assert_eq!(tap.send(&[0xff; 13]).expect_err("no header").kind(), io::ErrorKind::InvalidInput);
+}
+
+/// The next frame of a type that a kernel sends through a device. It says other things of its own accord, too: multicast listener reports.
+fn expect_frame(tap: &Tun, ether_type: u16) -> Vec<u8> {
+    let mut poller = Poller::new().expect("epoll");
+    poller.add(tap, 0).expect("epoll_ctl");
+    let mut buffer = vec![0; 2048];
+    loop {
+        while let Some(length) = tap.receive(&mut buffer).expect("it can be read") {
+            if buffer[12..14] == ether_type.to_be_bytes() {
+                return buffer[..length].to_vec();
+            }
+        }
+        let waited = poller.wait(Some(PATIENCE)).expect("epoll_wait").count();
+        assert!(waited > 0, "no frame of type {ether_type:#06x}");
+    }
 }
 
 #[test]

@@ -119,7 +119,7 @@ impl Directory {
         let protocol = match packet.body {
             Body::Tcp(_) => protocol::TCP,
             Body::Udp(_) => protocol::UDP,
-            Body::Control(_) | Body::Arp(_) | Body::Opaque(_) => return None,
+            Body::Control(_) | Body::Arp(_) | Body::Opaque(_) | Body::Ethernet(_) => return None,
         };
         let key = Key::new(protocol, packet.destination_end(), packet.source_end());
         if let Some((known, flow, role)) = self.ends.get(self.latest.get()) {

@@ -6,13 +6,13 @@ use crate::run::length;
 use crate::schemes::ChosenSchemes;
 use crate::simulation::Simulation;
 use meshpace_gateway::Side;
-use meshpace_network::{AddressBook, Step};
+use meshpace_network::{AddressBook, AirId, Step};
 use meshpace_packet::{Body, Host, Packet, PacketId};
 use meshpace_radio::Position;
 use meshpace_scenario::{Scenario, ScenarioError};
 use meshpace_units::{Instant, NodeId};
 
-/// A run in pieces. The scenario's flows are simulated in it; packets of [real bytes](Body::Opaque) come and go beside them.
+/// A run in pieces. The scenario's flows are simulated in it; packets of real bytes, [IP](Body::Opaque) or [Ethernet](Body::Ethernet), come and go beside them.
 pub struct Live<'a> {
     scenario: &'a Scenario,
     simulation: Simulation<'a>,
@@ -65,7 +65,7 @@ impl<'a> Live<'a> {
         let simulation = &mut self.simulation;
         while let Some(step) = simulation.network.step(now, simulation.probe) {
             match step {
-                Step::Arrival(host, packet) if matches!(packet.body, Body::Opaque(_)) => {
+                Step::Arrival(host, packet) if matches!(packet.body, Body::Opaque(_) | Body::Ethernet(_)) => {
                     return Some((simulation.network.now(), host, packet));
                 }
                 Step::Arrival(_, packet) => simulation.arrive(&packet),
@@ -81,6 +81,22 @@ impl<'a> Live<'a> {
     /// that it is for.
     pub fn send(&mut self, from: Host, packet: Packet) -> Option<PacketId> {
         self.simulation.network.send(from, packet)
+    }
+
+    /// The channels that a mesh node has radios on, in order.
+    pub fn channels(&self, node: NodeId) -> impl Iterator<Item = AirId> + '_ {
+        self.simulation.network.interfaces(node).map(|interface| interface.air())
+    }
+
+    /// A frame of a node's kernel [comes to its interface](meshpace_network::Network::send_frame) on a channel, for a neighbour or for all.
+    pub fn send_frame(
+        &mut self,
+        from: NodeId,
+        on: AirId,
+        to: Option<NodeId>,
+        packet: Packet,
+    ) -> Option<PacketId> {
+        self.simulation.network.send_frame(from, on, to, packet)
     }
 
     /// Packets of real bytes that cross a gateway are [given out](meshpace_network::Network::give_out) from now on; false if the host is no gateway.

@@ -23,7 +23,7 @@ impl Simulation<'_> {
             (Body::Udp(datagram), role) => self.datagram_arrives(flow, role, datagram, travelled),
             (Body::Tcp(segment), Role::Receiver) => self.receiver_input(flow, segment, packet),
             (Body::Tcp(segment), Role::Sender) => self.sender_input(flow, segment, packet),
-            (Body::Control(_) | Body::Arp(_) | Body::Opaque(_), _) => {
+            (Body::Control(_) | Body::Arp(_) | Body::Opaque(_) | Body::Ethernet(_), _) => {
                 unreachable!("no end of a flow takes {packet:?}")
             }
         }

@@ -19,6 +19,8 @@ pub enum Body {
     Arp(Arp),
     /// A packet of a real host.
     Opaque(Opaque),
+    /// A frame of a real host, from neighbour to neighbour.
+    Ethernet(Ethernet),
 }
 
 /// A UDP datagram of a simulated application.
@@ -57,6 +59,38 @@ pub struct Opaque {
     pub bytes: Arc<[u8]>,
 }
 
+/// The bytes of a real host's Ethernet frame. The network carries it over one link; forwarding what is in it is the hosts' own affair.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Ethernet {
+    /// The channel that it is on, by number.
+    pub channel: u32,
+    /// The protocol number above IP; 0 where the frame carries no IP.
+    pub protocol: u8,
+    /// Source port; 0 in protocols without ports.
+    pub source_port: u16,
+    /// Destination port; 0 in protocols without ports.
+    pub destination_port: u16,
+    /// The whole frame without its check sequence, as the host's kernel gave it.
+    pub bytes: Arc<[u8]>,
+}
+
+impl Ethernet {
+    /// Destination, source and type (IEEE Std 802.3-2018, 3.1.1): on the air 802.11's header is in their place.
+    pub const HEADER: usize = 14;
+
+    /// What stands behind the addresses: the protocol of what the frame carries, or, below 1536, a length (IEEE Std 802.3-2018, 3.2.6).
+    #[must_use]
+    pub fn ether_type(&self) -> u16 {
+        self.bytes.get(12..Self::HEADER).map_or(0, |field| u16::from_be_bytes([field[0], field[1]]))
+    }
+
+    /// What the frame carries.
+    #[must_use]
+    pub fn payload(&self) -> &[u8] {
+        self.bytes.get(Self::HEADER..).unwrap_or_default()
+    }
+}
+
 impl Body {
     /// Source and destination port; 0 where there are none.
     #[must_use]
@@ -65,6 +99,7 @@ impl Body {
             Self::Tcp(segment) => (segment.source_port, segment.destination_port),
             Self::Udp(datagram) => (datagram.source_port, datagram.destination_port),
             Self::Opaque(opaque) => (opaque.source_port, opaque.destination_port),
+            Self::Ethernet(frame) => (frame.source_port, frame.destination_port),
             Self::Control(_) | Self::Arp(_) => (0, 0),
         }
     }

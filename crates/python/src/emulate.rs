@@ -3,9 +3,10 @@
 use crate::stamp::Stamped;
 use crate::{Failure, Job};
 use meshpace_emulator::{
-    Failure as Refusal, Options, Outcome, RealHost, Scheduling, Stage, TrafficResult, Verdict, run,
+    Failure as Refusal, FramesResult, Options, Outcome, RealHost, Scheduling, Stage, TrafficResult, Verdict,
+    run,
 };
-use meshpace_scenario::{Endpoint, Scenario, WiredId};
+use meshpace_scenario::{Endpoint, Layer, Scenario, WiredId};
 use meshpace_units::NodeId;
 use pyo3::exceptions::{PyOSError, PyValueError};
 use pyo3::prelude::*;
@@ -25,11 +26,12 @@ struct Emulated<'a> {
     #[serde(flatten)]
     scheduling: &'a Scheduling,
     traffic: &'a [TrafficResult],
+    ethernet: &'a [FramesResult],
 }
 
 pub fn emulate(
     job: &Job,
-    hosts: &[(String, String)],
+    hosts: &[(String, String, bool)],
     dilation: f64,
     capture: Option<&Path>,
     view: Option<&Path>,
@@ -40,9 +42,14 @@ pub fn emulate(
     }
     let scenario = job.resolve()?;
     meshpace_mesh::check(&scenario).map_err(Failure::from)?;
-    let hosts = hosts.iter().map(|(id, namespace)| {
+    let hosts = hosts.iter().map(|(id, namespace, frames)| {
         let node = node(&scenario, id).ok_or_else(|| PyValueError::new_err(format!("no node {id:?}")))?;
-        Ok(RealHost { node, namespace: namespace.clone() })
+        let layer = match (frames, node) {
+            (false, _) => Layer::Packets,
+            (true, Endpoint::Mesh(_)) => Layer::Frames,
+            (true, Endpoint::Wired(_)) => return Err(PyValueError::new_err(format!("{id:?} has no radio"))),
+        };
+        Ok(RealHost { node, namespace: namespace.clone(), layer })
     });
     let hosts = hosts.collect::<PyResult<Vec<_>>>()?;
     let capture = capture.map(File::create).transpose()?;
@@ -63,10 +70,16 @@ pub fn emulate(
         // In words: what is told here goes to another process.
         Refusal::Capture(error) => PyOSError::new_err(format!("packet capture: {error}")),
     })?;
-    let Outcome { result, lateness, traffic, scheduling } = outcome;
+    let Outcome { result, lateness, traffic, frames, scheduling } = outcome;
     let stamped = Stamped::new(&result, &scenario).map_err(Failure::from)?;
-    let emulated =
-        Emulated { stamped, dilation, lateness: &lateness, scheduling: &scheduling, traffic: &traffic };
+    let emulated = Emulated {
+        stamped,
+        dilation,
+        lateness: &lateness,
+        scheduling: &scheduling,
+        traffic: &traffic,
+        ethernet: &frames,
+    };
     Ok(serde_json::to_string(&emulated).expect("a result has no map with keys other than strings"))
 }
 

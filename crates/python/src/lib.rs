@@ -338,8 +338,8 @@ mod _engine {
         }
     }
 
-    /// Emulates a job whose real hosts are `hosts`, each a node's id and the network namespace that is there for it, and
-    /// gives the result as JSON. Seconds take `dilation` of the clock's; a packet capture goes to the file `capture`,
+    /// Emulates a job whose real hosts are `hosts`, each a node's id, the network namespace that is there for it, and whether
+    /// its devices carry Ethernet frames, and gives the result as JSON. Seconds take `dilation` of the clock's; a packet capture goes to the file `capture`,
     /// lines for a live view to the file `view`.
     ///
     /// Calls `tell` with "ready" once the devices are there, and with "over" when time has come to its end. Time 0 is when
@@ -351,7 +351,7 @@ mod _engine {
     fn emulate(
         py: Python<'_>,
         job: Job,
-        hosts: Vec<(String, String)>,
+        hosts: Vec<(String, String, bool)>,
         dilation: f64,
         capture: Option<PathBuf>,
         tell: Py<PyAny>,

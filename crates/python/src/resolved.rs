@@ -4,8 +4,8 @@
 
 use meshpace_mesh::parameters_in_use;
 use meshpace_scenario::{
-    App, BackoffRange, Channel, Collect, Endpoint, FileClock, Flow, Measure, MeshNode, Mobility, NodeRadio,
-    Plan, Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
+    App, BackoffRange, Channel, Collect, Endpoint, FileClock, Flow, Layer, Measure, MeshNode, Mobility,
+    NodeRadio, Plan, Preamble, Propagation, Radio, Reception, Routing, RtsThreshold, Scenario, ScenarioError,
 };
 use meshpace_settings::schema::plain;
 use meshpace_units::NodeId;
@@ -58,6 +58,7 @@ pub fn to_json(scenario: &Scenario) -> Result<Value, ScenarioError> {
         "flows": scenario.flows.iter().map(|one| flow(scenario, one)).collect::<Vec<_>>(),
         "emulated_hosts": scenario.emulated_hosts.iter().map(|host| json!({
             "node": name(host.node),
+            "frames": host.layer == Layer::Frames,
             "run": host.command.as_ref().map(|command| &command.run),
             "start_s": host.command.as_ref().map(|command| command.start.as_secs_f64()),
             "collect": host.command.as_ref().map(|command| match command.collect {

@@ -167,6 +167,7 @@ fn protocol(packet: &Packet) -> u8 {
         Body::Tcp(_) => 6,
         Body::Udp(_) => 17,
         Body::Opaque(opaque) => opaque.protocol,
+        Body::Ethernet(frame) => frame.protocol,
         // AODV and DSDV run over UDP.
         Body::Control(_) => 17,
         // None: a queue of its own for each pair of nodes.

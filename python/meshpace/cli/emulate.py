@@ -27,6 +27,15 @@ def run(
     host: Annotated[
         list[str] | None, Option(metavar="NODE", help="A real host beside those of [[emulate.host]].")
     ] = None,
+    daemon: Annotated[
+        str | None,
+        Option(
+            metavar="babeld|bird", help="This routing daemon at all mesh nodes that are no hosts; commands wait for it."
+        ),
+    ] = None,
+    daemon_line: Annotated[
+        list[str] | None, Option(metavar="LINE", help="A line that its configuration begins with at every node.")
+    ] = None,
     dilate: Annotated[
         float, Option(min=1.0, max=1000.0, help="Each simulated second takes so many: for what cannot keep up.")
     ] = 1.0,
@@ -43,14 +52,21 @@ def run(
 ) -> None:
     """Emulate a scenario. The word run may be left out."""
     from meshpace.cli.arguments import job, one_scheme
+    from meshpace.emulation.daemons import DAEMONS
     from meshpace.emulation.session import Plan, emulate
     from meshpace.notes import tell
 
+    if daemon is not None and daemon not in DAEMONS:
+        raise InputError(f"--daemon: found {daemon!r}; allowed: {', '.join(DAEMONS)}")
+    if daemon_line and daemon is None:
+        raise InputError("--daemon-line: found without --daemon; allowed: beside it")
     length = [] if duration is None else [f"measure.duration={duration}", "measure.warmup=0s"]
     one = job(scenario, [*length, *(settings or ())], one_scheme(scheme, "emulate"), seed)
     tell([one])
     shown = view or view_port is not None
-    emulated = emulate(Plan(one, name, tuple(host or ()), dilate, pcap, shown, view_port))
+    emulated = emulate(
+        Plan(one, name, tuple(host or ()), daemon, tuple(daemon_line or ()), dilate, pcap, shown, view_port)
+    )
     _show(emulated.result, json)
     for complaint in emulated.complaints:
         print(complaint, file=sys.stderr)
@@ -109,9 +125,26 @@ def clean() -> None:
     print(f"removed: {', '.join(removed)}" if removed else "nothing to remove")
 
 
+@reports_failure
+def routes(name: Name = None, json: Json = False) -> None:
+    """The routes of the nodes whose kernels forward, as those have them now."""
+    from meshpace.emulation.session import routes as found
+
+    rows = found(name)
+    if json:
+        import json as writes
+        from dataclasses import asdict
+
+        print(writes.dumps([asdict(row) for row in rows]))
+        return
+    from meshpace.cli.emulated import print_routes
+
+    print_routes(rows)
+
+
 GROUP = Group(
     "emulate",
     "Let real Linux hosts talk across a scenario's mesh in real time; as root.",
-    {"run": run, "exec": execute, "shell": shell, "clean": clean},
+    {"run": run, "exec": execute, "shell": shell, "routes": routes, "clean": clean},
     default="run",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from rich import box
@@ -9,6 +10,7 @@ from rich.table import Table
 
 from meshpace.cli.tables import print_runs
 from meshpace.cli.terminal import console
+from meshpace.emulation.routes import Route, ways
 
 
 def print_emulation(result: dict[str, Any]) -> None:
@@ -36,6 +38,19 @@ def print_emulation(result: dict[str, Any]) -> None:
         if run["output"] is not None:
             print(f"{run['node']}: {run['run']}")
             print(run["output"].rstrip("\n"))
+
+
+def print_routes(routes: Sequence[Route]) -> None:
+    """A row a route, with the nodes that packets pass."""
+    table = Table(box=box.SIMPLE_HEAD)
+    for title in ("node", "to", "via", "device", "by", "way"):
+        table.add_column(title)
+    paths = ways(routes)
+    for route in routes:
+        way = paths.get((route.node, route.to))
+        passes = "-" if way is None else " ".join(way)
+        table.add_row(route.node, route.to, route.via or "-", route.device, route.protocol, passes)
+    console().print(table)
 
 
 def _shown(value: int | None) -> str:

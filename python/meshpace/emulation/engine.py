@@ -47,7 +47,7 @@ class Order:
             "overrides": job.overrides,
             "scheme": job.scheme,
             "seed": job.seed,
-            "hosts": [(host.node, host.namespace) for host in self.hosts],
+            "hosts": [(host.node, host.namespace, host.radios > 0) for host in self.hosts],
             "dilation": self.dilation,
             "capture": None if self.capture is None else str(self.capture),
             "view": None if self.view is None else f"/dev/fd/{self.view}",
@@ -136,7 +136,7 @@ def _main() -> int:
     order: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     text = order["text"].encode("utf-8", errors="surrogateescape")
     job = (order["name"], text, order["overrides"], order["scheme"], order["seed"])
-    hosts = [(node, namespace) for node, namespace in order["hosts"]]
+    hosts = [(node, namespace, frames) for node, namespace, frames in order["hosts"]]
 
     viewed = {} if order["view"] is None else {"view": order["view"]}
 

@@ -14,11 +14,22 @@ from pathlib import Path
 
 from meshpace.emulation.record import EmulationError, Host, Record
 
-DEVICE = "mesh0"
-"""What the engine calls the device in every host (crates/emulator)."""
-
 WIRED_DEVICE = "wired0"
-"""What it calls a gateway's second one, toward the wired links."""
+"""What the engine calls a gateway's device toward the wired links (crates/emulator); others are in a host's record."""
+
+STATIC = 4
+"""RTPROT_STATIC (rtnetlink(7)), which the routes that are made here have."""
+
+_EACH = ("all", "default")
+_GATEWAY = {"ipv4/ip_forward": 1, "ipv6/conf/all/forwarding": 1}
+_ROUTER = {
+    **_GATEWAY,
+    **{f"ipv4/conf/{which}/{key}": 0 for which in _EACH for key in ("send_redirects", "accept_redirects", "rp_filter")},
+    **{f"ipv6/conf/{which}/{key}": 0 for which in _EACH for key in ("accept_redirects", "accept_dad")},
+}
+"""Settings of the kernel below /proc/sys/net (ip-sysctl.rst) for a router whose way on is often the device by which a
+packet came: no redirects, and no packet refused for the way by which it came. Addresses of links are made of those of
+the radios: nobody else has them, and nobody is asked (RFC 4862, 5.4)."""
 
 _OWN_FILES = Path("/etc/netns")
 """Files here stand in for those of /etc in a namespace (ip-netns(8))."""
@@ -61,15 +72,17 @@ def make(hosts: Iterable[Host]) -> None:
         own = _OWN_FILES / host.namespace
         own.mkdir(parents=True, exist_ok=True)
         (own / "hosts").write_text("\n".join([*lines, ""]), encoding="utf-8")
-        if host.gateway:
-            forwards = "echo 1 > /proc/sys/net/ipv4/ip_forward && echo 1 > /proc/sys/net/ipv6/conf/all/forwarding"
-            ip("netns", "exec", host.namespace, "/bin/sh", "-c", forwards)
+        settings = _ROUTER if host.radios else _GATEWAY if host.gateway else {}
+        if settings:
+            writes = " && ".join(f"echo {value} > /proc/sys/net/{key}" for key, value in settings.items())
+            ip("netns", "exec", host.namespace, "/bin/sh", "-c", writes)
 
 
 def route(hosts: Iterable[Host], wired: Iterable[str]) -> None:
     """Sends everything through the device, once the engine has made it.
 
-    From a gateway what is for the wired addresses, and for nobody that is known, goes through its second one.
+    From a gateway what is for the wired addresses, and for nobody that is known, goes through its second one. A node
+    whose device carries frames reaches its neighbours; all else is its own affair, or its routing daemon's.
     """
     wired = list(wired)
     for host in hosts:
@@ -77,9 +90,17 @@ def route(hosts: Iterable[Host], wired: Iterable[str]) -> None:
         if host.gateway:
             goals = [*everywhere, *(goal for address in wired for goal in (f"{address}/32", f"fd77::{address}/128"))]
             device = WIRED_DEVICE
+        elif host.radios:
+            continue
         else:
-            goals, device = everywhere, DEVICE
-        ip("-n", host.namespace, "-batch", "-", lines=[f"route add {goal} dev {device}" for goal in goals])
+            goals, device = everywhere, host.devices[0]
+        ip(
+            "-n",
+            host.namespace,
+            "-batch",
+            "-",
+            lines=[f"route add {goal} dev {device} proto {STATIC}" for goal in goals],
+        )
 
 
 def within(host: Host, command: Sequence[str]) -> list[str]:

@@ -66,6 +66,13 @@ class Host:
     address6: str
     gateway: bool = False
     """Its kernel forwards between mesh and wired links."""
+    radios: int = 0
+    """Devices that carry Ethernet frames, by which its kernel forwards; 0: it has one that carries packets."""
+
+    @property
+    def devices(self) -> list[str]:
+        """What the devices toward the mesh are called."""
+        return [f"mesh{number}" for number in range(max(1, self.radios))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,7 @@ def start_ordinary_from_now_on() -> None:
 
 
 def run_all(runs: Iterable[Run], folder: Path, zero: float, dilation: float, engine: Engine) -> None:
-    """Starts every run when its time has come, and kills what still runs when time has come to its end.
+    """Starts every run when its time has come, or at once if it is over, and kills what still runs at the end of time.
 
     ``zero`` is time 0 by the clock. Runs have ordinary priority, whatever ours is.
 

@@ -6,8 +6,8 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
@@ -16,9 +16,12 @@ from typing import TYPE_CHECKING, Any
 from meshpace import engine
 from meshpace.emulation import machine, namespaces, record, verdict
 from meshpace.emulation.collect import add_flows, iperf3_flows
+from meshpace.emulation.converging import Convergence, converge
+from meshpace.emulation.daemons import DAEMONS, Running
 from meshpace.emulation.ending import ended_by_signals
 from meshpace.emulation.engine import Engine, Order
 from meshpace.emulation.record import EmulationError, Host, Record, safe
+from meshpace.emulation.routes import Route, Watch, read
 from meshpace.emulation.runs import Run, run_all
 from meshpace.engine import Job
 from meshpace.files import replacing
@@ -38,6 +41,10 @@ class Plan:
     """By default the scenario's."""
     extra_hosts: tuple[str, ...] = ()
     """Nodes that are real hosts beside those that the scenario names."""
+    daemon: str | None = None
+    """The routing daemon of every mesh node; with it all of them that are no hosts have kernels that forward."""
+    daemon_lines: tuple[str, ...] = ()
+    """What its configuration begins with everywhere."""
     dilation: float = 1.0
     pcap: Path | None = None
     view: bool = False
@@ -97,13 +104,37 @@ def emulate(plan: Plan) -> Emulated:
             view.begin()
         process.wait_until_ready()
         namespaces.route(hosts, [node["address"] for node in resolved["wired"]])
+        watch = stack.enter_context(_watched(hosts)) if plan.daemon else None
         zero = time.monotonic()
         process.begin()
+        convergence = None if watch is None else _converged(plan, mine, watch, process, stack)
         run_all(runs, mine.folder, zero, plan.dilation, process)
+        if watch is not None:
+            watch.end()  # routes go with the devices
         result = process.result()
+        result["daemon"] = None if convergence is None else convergence.row(zero, plan.dilation)
         if view is not None:
             view.over(["The emulation has come to its end.", *verdict.in_words(result)])
         return _result(result, resolved, hosts, runs, plan.dilation)
+
+
+@contextmanager
+def _watched(hosts: Sequence[Host]) -> Iterator[Watch]:
+    watch = Watch([host for host in hosts if host.radios], {host.address: host.node for host in hosts})
+    watch.begin()
+    try:
+        yield watch
+    finally:
+        watch.end()
+
+
+def _converged(plan: Plan, mine: Record, watch: Watch, process: Engine, stack: ExitStack) -> Convergence:
+    """Daemons at every node, once their routes stand still; they end with the stack."""
+    daemon = DAEMONS[plan.daemon or ""]
+    running = Running(daemon, plan.daemon_lines, mine.hosts, mine.folder)
+    stack.callback(running.end)
+    names = {host.address: host.node for host in mine.hosts}
+    return converge(daemon, running, mine.hosts, names, watch, process)
 
 
 def _viewed(plan: Plan, resolved: dict[str, Any], hosts: Sequence[Host], name: str) -> AbstractContextManager[View]:
@@ -119,11 +150,19 @@ def _hosts(plan: Plan, resolved: dict[str, Any], name: str) -> tuple[Host, ...]:
     for node in plan.extra_hosts:
         if node not in addresses:
             raise EmulationError(f"--host: found {node!r}; allowed: {', '.join(list(addresses)[:12])}")
-    nodes = list(dict.fromkeys([*(row["node"] for row in resolved["emulated_hosts"]), *plan.extra_hosts]))
+    named = dict.fromkeys(row["node"] for row in resolved["emulated_hosts"])
+    forwards = {row["node"] for row in resolved["emulated_hosts"] if row["frames"]}
+    if plan.daemon is not None:
+        of_mesh = [node["id"] for node in resolved["mesh"] if node["id"] not in {*named, *plan.extra_hosts}]
+        named |= dict.fromkeys(of_mesh)
+        forwards |= set(of_mesh)
+        if not forwards:
+            raise EmulationError(f"--daemon {plan.daemon}: found hosts alone; allowed: a mesh with nodes that are none")
+    nodes = list(dict.fromkeys([*named, *plan.extra_hosts]))
     if not nodes:
         raise EmulationError(
-            f"{plan.job.name}: emulate.host: found nothing; allowed: tables [[emulate.host]] whose node becomes a real "
-            "host, or --host NODE"
+            f"{plan.job.name}: emulate.host: found nothing; allowed: tables [[emulate.host]] or [[emulate.node]] "
+            "whose node becomes a real host, or --host NODE"
         )
     gateways = {node["id"] for node in resolved["mesh"] if node["gateway"]}
     hosts: list[Host] = []
@@ -131,14 +170,25 @@ def _hosts(plan: Plan, resolved: dict[str, Any], name: str) -> tuple[Host, ...]:
         namespace = f"mp-{name}-{safe(node)}"
         if any(host.namespace == namespace for host in hosts):
             namespace += f"-{len(hosts)}"
-        hosts.append(Host(node, namespace, addresses[node], _address6(addresses[node]), node in gateways))
+        radios = _radios(resolved, node) if node in forwards else 0
+        hosts.append(Host(node, namespace, addresses[node], _address6(addresses[node]), node in gateways, radios))
     return tuple(hosts)
+
+
+def _radios(resolved: dict[str, Any], node: str) -> int:
+    """A mesh node's: one for each channel that it is on, of which a mesh without a list has one."""
+    on = [channel for channel in resolved["channels"] if any(radio["node"] == node for radio in channel["radios"])]
+    return len(on) if resolved["channels"] else 1
 
 
 def _result(
     result: dict[str, Any], resolved: dict[str, Any], hosts: Sequence[Host], runs: Sequence[Run], dilation: float
 ) -> Emulated:
     complaints = []
+    if result["daemon"] is not None and result["daemon"]["converged_s"] is None:
+        complaints.append(
+            f"{result['daemon']['name']}: its routes did not stand still before the end: a longer --duration"
+        )
     of_address = {node["address"]: node["id"] for node in (*resolved["mesh"], *resolved["wired"])}
     of_address |= {_address6(address): node for address, node in of_address.items()}
     flows = []
@@ -159,6 +209,8 @@ def _result(
             "address": host.address,
             "address6": host.address6,
             "gateway": host.gateway,
+            "devices": host.devices,
+            "frames": host.radios > 0,
         }
         for host in hosts
     ]
@@ -196,6 +248,22 @@ def clean() -> tuple[list[str], list[str]]:
         namespaces.remove(found or Record(name=name, owner=record.this_process(), hosts=()))
         removed.append(name)
     return removed, left
+
+
+def routes(name: str | None) -> list[Route]:
+    """The routes of a running emulation's nodes whose kernels forward, node by node.
+
+    Raises:
+        EmulationError: none runs, or it has no such node.
+    """
+    found = record.running(name)
+    names = {host.address: host.node for host in found.hosts}
+    routers = [host for host in found.hosts if host.radios]
+    if not routers:
+        raise EmulationError(
+            f"{found.name}: no node's kernel forwards; allowed: an emulation with [[emulate.node]] or --daemon"
+        )
+    return [route for host in routers for route in read(host, names)]
 
 
 def execute(node: str, command: Sequence[str], name: str | None) -> None:

@@ -1,5 +1,7 @@
 //! Hosts' packets through the network, without any host.
 
+mod frames;
+
 use super::*;
 use meshpace_network::{NoWatch, host};
 use meshpace_scenario::{Overrides, ScenarioFile};
@@ -22,8 +24,8 @@ fn scenario(text: &str) -> Scenario {
     file.and_then(|file| file.resolve(1)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn hosts(scenario: &Scenario) -> Vec<Host> {
-    scenario.emulated_hosts.iter().map(|real| host(real.node)).collect()
+fn hosts(scenario: &Scenario) -> Vec<(Host, Layer)> {
+    scenario.emulated_hosts.iter().map(|real| (host(real.node), real.layer)).collect()
 }
 
 fn at(ms: u64) -> Instant {
@@ -61,7 +63,7 @@ fn address(text: &str) -> IpAddr {
 fn bytes_come_out_at_the_other_host_as_they_went_in() {
     let scenario = scenario(TEXT);
     let mut watch = NoWatch;
-    let mut emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let mut emulation = Emulation::new(&scenario, &hosts(&scenario), &mut watch).expect("it runs");
     assert_eq!(emulation.end(), at(10_000));
     let [v4, v6] = [("10.77.0.2", "10.77.0.6"), ("fd77::a4d:2", "fd77::a4d:6")]
         .map(|(from, to)| (address(from), address(to)));
@@ -92,7 +94,7 @@ fn bytes_come_out_at_the_other_host_as_they_went_in() {
         let took = delivery.at.saturating_since(at(100 * number as u64));
         assert!(took > Span::from_millis(7) && took < Span::from_millis(60), "packet {number}: {took:?}");
     }
-    let (result, traffic) = emulation.report(&scenario, at(3_000));
+    let (result, traffic, _) = emulation.report(&scenario, at(3_000));
     assert_eq!((result.flows.len(), result.simulated_s), (0, 3.0));
     let rows: Vec<_> = traffic
         .iter()
@@ -106,12 +108,13 @@ fn bytes_come_out_at_the_other_host_as_they_went_in() {
 fn a_real_gateway_carries_packets_across_and_may_change_them() {
     let scenario = scenario(&TEXT.replace("[{ node = \"n0\" }", "[{ node = \"n0\" }, { node = \"n3\" }"));
     let mut watch = NoWatch;
-    let mut emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let mut emulation = Emulation::new(&scenario, &hosts(&scenario), &mut watch).expect("it runs");
     let (roof, gateway, wired, there) = (0, 1, 3, 2);
-    let port = |host, side| Port { host, side };
+    let port = |host, behind| Port { host, behind };
+    let (up, down) = (Behind::Side(Side::Wireless), Behind::Side(Side::Wired));
     assert_eq!(
         emulation.ports(),
-        [port(0, None), port(1, Some(Side::Wireless)), port(2, None), port(1, Some(Side::Wired))]
+        [port(0, Behind::Network), port(1, up), port(2, Behind::Network), port(1, down)]
     );
     let next = |emulation: &mut Emulation<'_>, until| {
         let came = emulation.advance(at(until)).expect("a packet");
@@ -145,7 +148,7 @@ fn a_real_gateway_carries_packets_across_and_may_change_them() {
         assert_eq!(next(&mut emulation, now + 100), (to, packet), "at {now}");
         assert_eq!(emulation.advance(at(now + 100)), None);
     }
-    let (_, traffic) = emulation.report(&scenario, at(1_000));
+    let (_, traffic, _) = emulation.report(&scenario, at(1_000));
     let rows: Vec<_> = traffic
         .iter()
         .map(|row| (row.from.as_str(), row.to.as_str(), row.packets, row.delivered, row.hops))
@@ -170,7 +173,7 @@ fn a_real_gateway_carries_packets_across_and_may_change_them() {
 fn what_nobody_takes_goes_nowhere_and_stops_nothing() {
     let scenario = scenario(TEXT);
     let mut watch = NoWatch;
-    let mut emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let mut emulation = Emulation::new(&scenario, &hosts(&scenario), &mut watch).expect("it runs");
     let here = address("10.77.0.2");
     emulation.send(Instant::ZERO, 0, &[]);
     emulation.send(Instant::ZERO, 0, &[0x45; 12]);
@@ -191,7 +194,7 @@ fn a_queue_that_marks_marks_the_bytes() {
     );
     let scenario = scenario(&text);
     let mut watch = NoWatch;
-    let mut emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let mut emulation = Emulation::new(&scenario, &hosts(&scenario), &mut watch).expect("it runs");
     let (from, to) = (address("10.77.0.2"), address("10.77.0.6"));
     let mut came = Vec::new();
     // 8 Mbit/s into what carries less than 2.
@@ -222,11 +225,11 @@ fn flows_are_simulated_beside_the_hosts() {
     let scenario = scenario(&text);
     let alone = meshpace_mesh::run(&scenario).expect("it runs");
     let mut watch = NoWatch;
-    let emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let emulation = Emulation::new(&scenario, &hosts(&scenario), &mut watch).expect("it runs");
     let idle = drive(emulation, &scenario, false);
     assert_eq!(idle.flows, alone.flows, "hosts that say nothing change nothing");
     let mut watch = NoWatch;
-    let emulation = Emulation::new(&scenario, hosts(&scenario), &mut watch).expect("it runs");
+    let emulation = Emulation::new(&scenario, &hosts(&scenario), &mut watch).expect("it runs");
     let disturbed = drive(emulation, &scenario, true);
     let goodput = |result: &RunResult| result.flows[0].goodput_bps;
     assert!(goodput(&disturbed) < 0.9 * goodput(&alone), "{} {}", goodput(&disturbed), goodput(&alone));

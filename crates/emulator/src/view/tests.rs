@@ -96,7 +96,7 @@ fn shown(mut read: impl FnMut(&Receiver<Snapshot>)) -> (View, Vec<u64>) {
     let scenario = scenario();
     let eye = Eye::new(&scenario);
     let mut probe = eye.clone();
-    let mut emulation = Emulation::new(&scenario, Vec::new(), &mut probe).expect("it runs");
+    let mut emulation = Emulation::new(&scenario, &[], &mut probe).expect("it runs");
     let (out, snapshots) = sync_channel(WAITING);
     let mut view = View::handing_over(&scenario, eye, out);
     let mut skipped = Vec::new();
@@ -168,7 +168,7 @@ fn frames_that_nobody_asks_for_are_bounded() {
     let scenario = scenario();
     let eye = Eye::new(&scenario);
     let mut probe = eye.clone();
-    let mut emulation = Emulation::new(&scenario, Vec::new(), &mut probe).expect("it runs");
+    let mut emulation = Emulation::new(&scenario, &[], &mut probe).expect("it runs");
     while emulation.advance(at(8_000)).is_some() {}
     let (columns, _) = eye.take(at(8_000));
     let told = serde_json::to_value(&columns).expect("it is JSON");

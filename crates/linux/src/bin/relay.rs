@@ -101,7 +101,8 @@ impl Link {
         let mtu = number("mtu", 1500)? as u32;
         let tun = |(namespace, name): (&str, &str)| {
             // What the kernel queues in front of the device is not part of the model.
-            let options = TunOptions { name, mtu, queue_length: Some(20_000), addresses: &[] };
+            let options =
+                TunOptions { name, mtu, queue_length: Some(20_000), ethernet: None, addresses: &[] };
             Namespace::named(namespace)?.within(|| Tun::open(&options))
         };
         let broken = |why: io::Error| format!("{text}: {why}");

@@ -66,6 +66,7 @@ impl Net {
             name: &format!("mp{n}"),
             mtu: 1500,
             queue_length: Some(1000),
+            ethernet: None,
             addresses: &addresses,
         };
         self.within(|| Tun::open(&options))

@@ -107,7 +107,7 @@ impl Seen {
         self.packet.as_ref().is_some_and(|packet| match &packet.body {
             Body::Udp(_) => true,
             Body::Tcp(segment) => segment.payload > 0,
-            Body::Control(_) | Body::Arp(_) | Body::Opaque(_) => false,
+            Body::Control(_) | Body::Arp(_) | Body::Opaque(_) | Body::Ethernet(_) => false,
         })
     }
 

@@ -124,6 +124,11 @@ impl Airs {
         shared(&self.first).or_else(|| self.others.iter().find_map(shared))
     }
 
+    /// The interface of a node on an air, if there is such an air and the node is on it.
+    pub(crate) fn interface(&self, on: AirId, node: NodeId) -> Option<InterfaceId> {
+        self.iter().nth(on.index())?.interface_of(node)
+    }
+
     /// The interface of another node on the air of this one.
     #[inline]
     pub(crate) fn beside(&self, at: InterfaceId, node: NodeId) -> Option<InterfaceId> {

@@ -26,6 +26,8 @@ impl<T: Copy + Debug> Network<T> {
             self.with_routing(node, |routing, now, out| routing.on_control(now, from, ttl, &message, out));
         } else if packet.exit == node {
             self.leaves_mesh(node, handle);
+        } else if matches!(packet.body, Body::Ethernet(_)) {
+            self.arrived.push_back((Host::Mesh(node), handle));
         } else {
             packet.ttl = packet.ttl.saturating_sub(1);
             self.route(node, handle);
@@ -153,8 +155,11 @@ impl<T: Copy + Debug> Network<T> {
             Body::Control(message) => message.goes_with_purges(),
             body => matches!(body, Body::Arp(_)),
         };
-        let mut wanted =
-            |packet: &Packet| packet.next_hop == Some(next_hop) || (unaddressed && goes_along(&packet.body));
+        // What a real host's kernel sends is not routing's.
+        let mut wanted = |packet: &Packet| {
+            !matches!(packet.body, Body::Ethernet(_))
+                && (packet.next_hop == Some(next_hop) || (unaddressed && goes_along(&packet.body)))
+        };
         let mut interface = self.airs.of(node).next();
         while let Some(at) = interface {
             self.purge_relay(at, &mut wanted);

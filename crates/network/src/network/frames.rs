@@ -4,6 +4,7 @@ use super::Network;
 use super::link_layer::LINK_LAYER_DELAY;
 use crate::air::Ends;
 use crate::event::{Event, InterfaceId};
+use crate::measure::LossCause;
 use crate::watch::Watch;
 use meshpace_packet::{Body, Class, Handle};
 use meshpace_radio::{Action, Category, Frame, Header, MacPacket, Mpdu, Outcome, Peer};
@@ -327,6 +328,11 @@ impl<T: Copy + Debug> Network<T> {
                 self.link_event(self.airs.node(at), to, LinkEvent::ControlGivenUp);
             }
             Class::Arp => self.packets.remove(packet.handle),
+            // Nobody is told: a real host's kernel hears nothing from its radio, either.
+            Class::Data | Class::Ack if self.is_frame(packet.handle) => {
+                self.note_loss(self.airs.node(at), packet.handle, LossCause::GivenUp);
+                self.packets.remove(packet.handle);
+            }
             Class::Data | Class::Ack => self.link_failed(self.airs.node(at), to, packet.handle),
         }
     }

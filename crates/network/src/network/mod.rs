@@ -10,6 +10,7 @@ mod crossing;
 mod forwarding;
 mod frames;
 mod gateways;
+mod hosts_frames;
 mod link_layer;
 mod movement;
 mod noting;
@@ -88,7 +89,8 @@ pub struct Network<T> {
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "it is looked at once and never stored")]
 pub enum Step<T> {
-    /// A packet has come to the host that it is for, or to a gateway that is [given out](Network::give_out).
+    /// A packet has come to the host that it is for, to a gateway that is [given out](Network::give_out), or as a [frame](Network::send_frame)
+    /// to one who heard it.
     Arrival(Host, Packet),
     /// A packet with this ticket has left the host that it set out from, by its first link, or has been dropped there.
     Left(Ticket),

@@ -6,25 +6,38 @@ use meshpace_settings::{Key, Kind, Section};
 pub(super) static EMULATE: Section = Section {
     doc: "Real hosts, for `meshpace emulate`.",
     more: &[],
-    keys: &[Key::new(
-        "host",
-        Kind::Tables(&EMULATED_HOST),
-        "A node that is a host of its own, and a command that runs on it; several of one node are several commands.",
-    )],
+    keys: &[
+        Key::new(
+            "host",
+            Kind::Tables(&EMULATED_HOST),
+            "A node that is a host of its own, and a command that runs on it; several of one node are several commands.",
+        ),
+        Key::new(
+            "node",
+            Kind::Tables(&EMULATED_NODE),
+            "A mesh node whose kernel forwards: its device carries Ethernet frames to and from its neighbours; and a command that runs there.",
+        ),
+    ],
 };
 
 static EMULATED_HOST: Section = Section {
     doc: "A node that becomes a network namespace, and what runs there.",
     more: &[],
-    keys: &[
-        Key::new("node", Kind::Text, "The node's id.").required(),
-        Key::new("run", Kind::Prose, "A command for the shell; by default none."),
-        Key::new("start", TIME_FROM_0, "When the command starts, from time 0.").default("0"),
-        Key::new(
-            "collect",
-            Kind::Choice(&["no", "output", "iperf3"]),
-            "What of the command's output goes into the result: nothing, all of it, or the flows that `iperf3 -J` says it measured.",
-        )
-        .default("\"no\""),
-    ],
+    keys: &[NODE.required(), RUN, START, COLLECT],
 };
+
+static EMULATED_NODE: Section = Section {
+    doc: "A mesh node that becomes a network namespace with an Ethernet device for each of its radios, and what runs there.",
+    more: &[],
+    keys: &[NODE.required(), RUN, START, COLLECT],
+};
+
+const NODE: Key = Key::new("node", Kind::Text, "The node's id.");
+const RUN: Key = Key::new("run", Kind::Prose, "A command for the shell; by default none.");
+const START: Key = Key::new("start", TIME_FROM_0, "When the command starts, from time 0.").default("0");
+const COLLECT: Key = Key::new(
+    "collect",
+    Kind::Choice(&["no", "output", "iperf3"]),
+    "What of the command's output goes into the result: nothing, all of it, or the flows that `iperf3 -J` says it measured.",
+)
+.default("\"no\"");

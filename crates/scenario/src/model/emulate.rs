@@ -8,8 +8,19 @@ use meshpace_units::Span;
 pub struct EmulatedHost {
     /// The node.
     pub node: Endpoint,
+    /// What its device carries.
+    pub layer: Layer,
     /// What runs there.
     pub command: Option<HostCommand>,
+}
+
+/// What goes between a real host's kernel and its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Layer {
+    /// IP packets: the mesh is one link, and its nodes forward.
+    Packets,
+    /// Ethernet frames to and from neighbours: the kernels forward.
+    Frames,
 }
 
 /// A command on a real host.

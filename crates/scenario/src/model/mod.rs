@@ -9,7 +9,7 @@ mod radio;
 
 pub(crate) use channel::centre_of;
 pub use channel::{Channel, NodeRadio};
-pub use emulate::{Collect, EmulatedHost, HostCommand};
+pub use emulate::{Collect, EmulatedHost, HostCommand, Layer};
 pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};

@@ -1,23 +1,31 @@
 //! `[emulate]`.
 
 use super::{Named, Settings};
-use crate::{Collect, ScenarioError};
+use crate::{Collect, Layer, ScenarioError};
 use meshpace_units::Span;
 
 /// A real host and a command, its node still a name.
 #[derive(Clone, Debug)]
 pub(crate) struct EmulatedHostSpec {
     pub node: Named,
+    pub layer: Layer,
     pub run: Option<String>,
     pub start: Span,
     pub collect: Collect,
 }
 
 pub(crate) fn read_emulated_hosts(root: &Settings<'_>) -> Result<Vec<EmulatedHostSpec>, ScenarioError> {
-    root.section("emulate")?.sections("host")?.iter().map(read).collect()
+    let emulate = root.section("emulate")?;
+    let mut specs = Vec::new();
+    for (table, layer) in [("host", Layer::Packets), ("node", Layer::Frames)] {
+        for settings in emulate.sections(table)? {
+            specs.push(read(&settings, layer)?);
+        }
+    }
+    Ok(specs)
 }
 
-fn read(settings: &Settings<'_>) -> Result<EmulatedHostSpec, ScenarioError> {
+fn read(settings: &Settings<'_>, layer: Layer) -> Result<EmulatedHostSpec, ScenarioError> {
     let words = [("no", Collect::Nothing), ("output", Collect::Output), ("iperf3", Collect::Iperf3)];
     let collect = settings.choice("collect", &words)?;
     let run = settings.given("run")?.map(|run| run.text());
@@ -31,6 +39,7 @@ fn read(settings: &Settings<'_>) -> Result<EmulatedHostSpec, ScenarioError> {
     }
     Ok(EmulatedHostSpec {
         node: settings.named("node")?,
+        layer,
         run,
         start: settings.value("start")?.span(),
         collect,

@@ -2,13 +2,23 @@
 
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::{EmulatedHost, HostCommand, ScenarioError};
+use crate::{EmulatedHost, Endpoint, HostCommand, Layer, ScenarioError};
+use meshpace_settings::quoted;
 
 pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<EmulatedHost>, ScenarioError> {
-    let hosts = file.emulated_hosts.iter().map(|spec| {
+    let mut hosts: Vec<EmulatedHost> = Vec::new();
+    for spec in &file.emulated_hosts {
+        let node = match spec.layer {
+            Layer::Packets => network.find(&spec.node)?,
+            Layer::Frames => Endpoint::Mesh(network.mesh_node(&spec.node)?),
+        };
+        if hosts.iter().any(|host| host.node == node && host.layer != spec.layer) {
+            let found = format!("{}, which an [[emulate.host]] names, too", quoted(&spec.node.name));
+            return Err(spec.node.at.error(found, "a node that is in one of the two tables"));
+        }
         let command =
             |run: &String| HostCommand { run: run.clone(), start: spec.start, collect: spec.collect };
-        Ok(EmulatedHost { node: network.find(&spec.node)?, command: spec.run.as_ref().map(command) })
-    });
-    hosts.collect()
+        hosts.push(EmulatedHost { node, layer: spec.layer, command: spec.run.as_ref().map(command) });
+    }
+    Ok(hosts)
 }

@@ -23,14 +23,15 @@ const LLC_SNAP: [u8; 6] = [0xaa, 0xaa, 0x03, 0, 0, 0];
 
 /// What a data frame carries (IEEE Std 802 numbers, as in RFC 1042).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u16)]
 pub enum EtherType {
     /// An IPv4 packet.
-    Ipv4 = 0x0800,
+    Ipv4,
     /// A packet of address resolution.
-    Arp = 0x0806,
+    Arp,
     /// An IPv6 packet.
-    Ipv6 = 0x86dd,
+    Ipv6,
+    /// What a real host says.
+    Told(u16),
 }
 
 impl EtherType {
@@ -38,8 +39,20 @@ impl EtherType {
     pub fn of(packet: &Packet) -> Self {
         match packet.body {
             Body::Arp(_) => Self::Arp,
+            Body::Ethernet(ref frame) => Self::Told(frame.ether_type()),
             _ if packet.source.is_ipv6() => Self::Ipv6,
             _ => Self::Ipv4,
+        }
+    }
+
+    /// Its number. `None`: what follows is no packet with a type, but of a length, with an LLC header of its own (IEEE Std 802.3-2018, 3.2.6).
+    const fn number(self) -> Option<u16> {
+        match self {
+            Self::Ipv4 => Some(0x0800),
+            Self::Arp => Some(0x0806),
+            Self::Ipv6 => Some(0x86dd),
+            Self::Told(number) if number >= 0x0600 => Some(number),
+            Self::Told(_) => None,
         }
     }
 }
@@ -125,8 +138,10 @@ pub fn header(
 
 /// What stands before every packet: what it is.
 pub fn llc_snap(out: &mut Vec<u8>, carries: EtherType) {
-    out.extend(LLC_SNAP);
-    out.extend((carries as u16).to_be_bytes());
+    if let Some(number) = carries.number() {
+        out.extend(LLC_SNAP);
+        out.extend(number.to_be_bytes());
+    }
 }
 
 /// Begins a packet of an A-MSDU (9.3.2.2.2): for whom, of whom, and its length with LLC/SNAP, which [`end_subframe`] writes.

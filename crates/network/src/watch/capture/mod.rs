@@ -19,7 +19,7 @@
 //!   each hop and attempt, another when an end point sends the same data again.
 //! - Shims are options 158 of the IPv4 header (for experiments: RFC 4727), the shim's kind first; where one does not fit,
 //!   it is in the packet's comment, and the packet that much shorter than on the air.
-//! - Packets of real hosts have their own bytes.
+//! - Packets of real hosts have their own bytes; so have their Ethernet frames, with 802.11's header in the place of Ethernet's.
 
 mod addresses;
 mod arp;

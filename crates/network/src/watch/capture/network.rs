@@ -29,6 +29,10 @@ impl Network {
         let size = packet.size - Bytes(shims);
         let own = match &packet.body {
             Body::Opaque(opaque) => real(out, packet, opaque, size),
+            Body::Ethernet(frame) => {
+                out.extend_from_slice(frame.payload());
+                None
+            }
             Body::Arp(message) => {
                 arp::packet(out, message, &self.addresses);
                 None
@@ -83,14 +87,16 @@ impl Network {
                 control::datagram(transport, message, &self.addresses);
                 header.seal(transport);
             }
-            Body::Arp(_) | Body::Opaque(_) => unreachable!("{packet:?} is written elsewhere"),
+            Body::Arp(_) | Body::Opaque(_) | Body::Ethernet(_) => {
+                unreachable!("{packet:?} is written elsewhere")
+            }
         }
         header.write(out, transport.len());
         out.extend_from_slice(transport);
         match &packet.body {
             Body::Tcp(segment) => tcp::beside_the_wire(segment, size),
             Body::Control(message) => other_size(message, size, length(&header, transport)),
-            Body::Udp(_) | Body::Arp(_) | Body::Opaque(_) => None,
+            Body::Udp(_) | Body::Arp(_) | Body::Opaque(_) | Body::Ethernet(_) => None,
         }
     }
 }

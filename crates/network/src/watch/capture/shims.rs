@@ -45,7 +45,7 @@ pub fn write(packet: &Packet) -> Written {
 fn has_room(packet: &Packet) -> bool {
     match &packet.body {
         Body::Opaque(opaque) => opaque.bytes.first() == Some(&0x45),
-        Body::Arp(_) => false,
+        Body::Arp(_) | Body::Ethernet(_) => false,
         Body::Tcp(_) | Body::Udp(_) | Body::Control(_) => packet.source.is_ipv4(),
     }
 }

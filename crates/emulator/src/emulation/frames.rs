@@ -1,0 +1,169 @@
+//! Nodes whose kernels forward: Ethernet frames to and from neighbours.
+//!
+//! On the air 802.11's header is in the place of Ethernet's: a frame is as large as what it carries and the scenario's `mac_overhead`. A
+//! station sends under its own address alone, as one without four-address frames does (IEEE Std 802.11-2020, 9.3.2.1).
+
+use super::{Behind, Emulation, Port};
+use crate::driver::{DEVICES, WIRED_DEVICE};
+use crate::entering;
+use meshpace_gateway::Side;
+use meshpace_network::AirId;
+use meshpace_packet::{Ethernet, Host, Packet};
+use meshpace_scenario::{Endpoint, Scenario};
+use meshpace_units::{Instant, NodeId};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The most that a frame carries: an MSDU of 2,304 bytes (IEEE Std 802.11-2020, table 9-25) with 8 of LLC/SNAP.
+const MOST: usize = 2304 - 8;
+/// The bit of an address that is for several stations (IEEE Std 802.3-2018, 3.2.3).
+const GROUP: u8 = 1;
+
+/// A MAC address.
+pub type Mac = [u8; 6];
+
+/// Who has which MAC address. A node has one on all its radios.
+pub struct Stations {
+    by_node: Vec<Mac>,
+    nodes: BTreeMap<Mac, NodeId>,
+}
+
+impl Stations {
+    /// Those of a scenario.
+    pub fn new(scenario: &Scenario) -> Self {
+        let by_node: Vec<_> = scenario.mesh.iter().map(|node| node.mac).collect();
+        let nodes = by_node.iter().enumerate().map(|(index, mac)| (*mac, NodeId::from_index(index)));
+        Self { nodes: nodes.collect(), by_node }
+    }
+}
+
+/// What went through a device that carries frames.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct FrameCounts {
+    /// Frames that the kernel gave to the radio.
+    pub sent: u64,
+    /// Their bytes, Ethernet's header included.
+    pub sent_bytes: u64,
+    /// Those of them that were for all or for several.
+    pub sent_to_all: u64,
+    /// Frames that came to the kernel.
+    pub received: u64,
+    /// Their bytes.
+    pub received_bytes: u64,
+    /// Refused: shorter than Ethernet's header.
+    pub runts: u64,
+    /// Refused: longer than 802.11 carries.
+    pub oversized: u64,
+    /// Refused: under another sender's address.
+    pub foreign: u64,
+    /// Refused: for an address that nobody on the channel has.
+    pub unknown: u64,
+}
+
+/// The same, and whose.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct FramesResult {
+    /// The node.
+    pub node: String,
+    /// The device.
+    pub device: String,
+    /// What went through it.
+    #[serde(flatten)]
+    pub counts: FrameCounts,
+}
+
+impl Emulation<'_> {
+    /// A kernel gives a frame to its radio on a channel. One that no radio would send goes no further.
+    pub(super) fn send_frame(
+        &mut self,
+        now: Instant,
+        (port, on): (usize, AirId),
+        node: NodeId,
+        bytes: &[u8],
+    ) {
+        let counts = &mut self.frames[port];
+        let Some((destination, source)) = addresses(bytes) else { return counts.runts += 1 };
+        if bytes.len() > Ethernet::HEADER + MOST {
+            return counts.oversized += 1;
+        }
+        if source != self.stations.by_node[node.index()] {
+            return counts.foreign += 1;
+        }
+        let to = match destination {
+            several if several[0] & GROUP != 0 => None,
+            one => match self.stations.nodes.get(&one) {
+                Some(neighbour) if *neighbour != node => Some(*neighbour),
+                Some(_) | None => return counts.unknown += 1,
+            },
+        };
+        let mut packet = entering::frame(bytes);
+        let (here, size, class) = (Host::Mesh(node), packet.size, packet.class);
+        let book = self.live.addresses();
+        let (from, goal) = (book.host(packet.source), book.host(packet.destination));
+        let sets_out = from == Some(here);
+        if !sets_out && let Some(known) = self.crossings.leaves(&packet) {
+            packet.id = known.id;
+            packet.travelled = known.travelled;
+        }
+        let Some(id) = self.live.send_frame(node, on, to, packet) else { return counts.unknown += 1 };
+        counts.sent += 1;
+        counts.sent_bytes += bytes.len() as u64;
+        counts.sent_to_all += u64::from(to.is_none());
+        if let (true, Some(_), Some(goal)) = (sets_out, to, goal) {
+            self.traffic.sent(now, id, [here, goal], size, class);
+        }
+    }
+
+    /// A frame has come to a node: the port that it goes into. `None`: the host there takes no frames.
+    pub(super) fn frame_comes(
+        &mut self,
+        at: Instant,
+        index: usize,
+        frame: &Ethernet,
+        packet: &Packet,
+    ) -> Option<usize> {
+        let on = |port: &Port| matches!(port.behind, Behind::Channel(air) if air.index() == frame.channel as usize);
+        let port = self.ports.iter().position(|port| port.host == index && on(port))?;
+        let counts = &mut self.frames[port];
+        counts.received += 1;
+        counts.received_bytes += frame.bytes.len() as u64;
+        if packet.next_hop.is_some() {
+            match self.live.addresses().host(packet.destination) {
+                Some(goal) if goal == self.hosts[index] => self.traffic.delivered(at, packet),
+                // Its kernel forwards it, and the frame in which it goes on is known by what is in it.
+                Some(_) => self.crossings.enters(at, packet),
+                None => {}
+            }
+        }
+        Some(port)
+    }
+
+    /// A row a device that carries frames.
+    pub(super) fn frame_results(&self, scenario: &Scenario) -> Vec<FramesResult> {
+        let rows = self.ports.iter().zip(&self.frames).enumerate().filter_map(|(index, (port, counts))| {
+            let (Behind::Channel(_), Host::Mesh(node)) = (port.behind, self.hosts[port.host]) else {
+                return None;
+            };
+            let node = scenario.name_of(Endpoint::Mesh(node)).to_owned();
+            Some(FramesResult { node, device: self.device(index), counts: *counts })
+        });
+        rows.collect()
+    }
+
+    /// What the device at a port, by its index, is called.
+    #[must_use]
+    pub fn device(&self, port: usize) -> String {
+        let Port { host, behind } = self.ports[port];
+        if behind == Behind::Side(Side::Wired) {
+            return WIRED_DEVICE.to_owned();
+        }
+        let before = self.ports[..port].iter().filter(|other| other.host == host).count();
+        format!("{DEVICES}{before}")
+    }
+}
+
+/// Destination and source of a frame; `None`: it is too short.
+fn addresses(bytes: &[u8]) -> Option<(Mac, Mac)> {
+    let header = bytes.first_chunk::<{ Ethernet::HEADER }>()?;
+    Some((*header.first_chunk()?, *header[6..].first_chunk()?))
+}

@@ -1,0 +1,216 @@
+"""`meshpace emulate` where kernels forward: Ethernet frames on the simulated air, daemons, nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from emulating import Emulation, called, emulate, left_behind
+from net import run, wait_for
+from test_emulate import PING
+
+from meshpace.emulation.daemons import DAEMONS
+from meshpace.emulation.record import EmulationError
+
+CHAIN = """\
+[measure]
+duration = "60s"
+warmup = "0s"
+
+[topology]
+kind = "chain"
+hops = 3
+
+[[node]]
+id = "B"
+role = "wired"
+
+[[link]]
+a = "n3"
+b = "B"
+rate = "10Mbps"
+delay = "5ms"
+
+[[emulate.host]]
+node = "B"
+
+[[emulate.node]]
+node = "n0"
+run = "ip route add 10.77.0.6 via 10.77.0.3"
+
+[[emulate.node]]
+node = "n1"
+run = "ip route add 10.77.0.6 via 10.77.0.4"
+
+[[emulate.node]]
+node = "n2"
+run = "ip route add 10.77.0.6 via 10.77.0.5; ip route add 10.77.0.2 via 10.77.0.3"
+
+[[emulate.node]]
+node = "n3"
+run = "ip route add 10.77.0.2 via 10.77.0.4"
+"""
+"""Three hops whose kernels forward by static routes; a gateway at their end, a host behind it."""
+
+FRAMES = """\
+import os, random, socket
+random.seed(1)
+air = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)
+air.bind(("mesh0", 0))
+mine, next_one, to_all = (bytes.fromhex(mac) for mac in ("026d70000001", "026d70000002", "ffffffffffff"))
+types = [bytes.fromhex(word) for word in ("0800", "0806", "86dd", "8100", "0014", "88b5")]
+sent = 0
+for number in range(20_000):
+    to, by = random.choice([next_one, to_all, os.urandom(6)]), random.choice([mine, os.urandom(6)])
+    head = to + by + random.choice(types)
+    try:
+        sent += air.send(head + os.urandom(random.choice([0, 1, 46, 300, 1500]))) > 0
+    except OSError:
+        pass
+print(sent)
+"""
+SINK = (
+    "import hashlib, socket\n"
+    "server = socket.create_server(('', 5001)); print('up', flush=True)\n"
+    "taken, _ = server.accept()\n"
+    "digest = hashlib.sha256()\n"
+    "while data := taken.recv(65536): digest.update(data)\n"
+    "print(digest.hexdigest())\n"
+)
+SOURCE = (
+    "import hashlib, os, socket\n"
+    "data = os.urandom(200_000)\n"
+    "with socket.create_connection(('10.77.0.6', 5001), 30) as to: to.sendall(data)\n"
+    "print(hashlib.sha256(data).hexdigest())\n"
+)
+
+
+def test_kernels_forward_over_three_hops_and_random_frames_break_nothing(tmp_path: Path) -> None:
+    with Emulation(tmp_path, called(60), CHAIN) as emulation:
+        emulation.wait_until_up()
+        for node in ("n0", "n1", "n2", "n3"):
+            wait_for(lambda node=node: " via " in run("ip", "-n", f"mp-{emulation.name}-{node}", "route"), 20)
+        ping = emulation.run("n0", *PING, "-c", "3", "-W", "20", "10.77.0.6")
+        assert ping.returncode == 0, ping.stdout + ping.stderr
+        # 64 less one each for n1, n2 and the gateway: nothing else counts down.
+        assert ping.stdout.count("ttl=61") == 3, ping.stdout
+        with emulation.beside("B", sys.executable, "-c", SINK) as sink:
+            assert sink.stdout is not None
+            assert sink.stdout.readline() == "up\n"
+            sent = emulation.run("n0", sys.executable, "-c", SOURCE)
+            assert sent.returncode == 0, sent.stderr
+            assert sink.stdout.readline() == sent.stdout
+        noise = emulation.run("n0", sys.executable, "-c", FRAMES)
+        assert int(noise.stdout) > 10_000, noise.stderr
+        # Larger than 802.11 carries: the kernel gives it to the device, and no radio sends it.
+        assert emulation.run("n0", "ip", "link", "set", "mesh0", "mtu", "9000").returncode == 0
+        jumbo = emulation.run("n0", *PING, "-c", "1", "-W", "2", "-s", "8000", "10.77.0.3")
+        assert jumbo.returncode != 0
+        assert emulation.run("n0", *PING, "-c", "2", "-W", "20", "10.77.0.6").returncode == 0
+
+
+def daemon_is_there(name: str) -> bool:
+    try:
+        DAEMONS[name].found()
+    except EmulationError:
+        return False
+    return True
+
+
+MESH = """\
+[measure]
+duration = "18s"
+warmup = "0s"
+[topology]
+kind = "chain"
+hops = 2
+[[emulate.node]]
+node = "n0"
+run = "PING -c 2 10.77.0.4"
+collect = "output"
+""".replace("PING", " ".join(PING))
+
+
+@pytest.mark.skipif(not daemon_is_there("babeld"), reason="needs babeld (make setup unpacks it)")
+def test_babeld_finds_its_routes_and_commands_wait_for_them(tmp_path: Path) -> None:
+    air = tmp_path / "air.pcapng"
+    words = ("--daemon", "babeld", "--daemon-line", "default hello-interval 1", "--pcap", air)
+    with Emulation(tmp_path, called(61), MESH, *words) as emulation:
+        result = emulation.result()
+    daemon = result["daemon"]
+    assert daemon["name"] == "babeld"
+    assert 0 < daemon["converged_s"] < 13
+    routes = {(route["node"], route["to"]): (route["via"], route["hops"]) for route in daemon["routes"]}
+    assert routes == {
+        ("n0", "n1"): ("n1", 1),
+        ("n0", "n2"): ("n1", 2),
+        ("n1", "n0"): ("n0", 1),
+        ("n1", "n2"): ("n2", 1),
+        ("n2", "n0"): ("n1", 2),
+        ("n2", "n1"): ("n1", 1),
+    }
+    (ping,) = result["runs"]
+    assert ping["exit_status"] == 0, ping
+    assert "ttl=63" in ping["output"]
+    (there,) = (row for row in result["traffic"] if (row["from"], row["to"]) == ("n0", "n2"))
+    assert (there["packets"], there["delivered"], there["hops"]) == (2, 2, 2)
+    hellos = {row["node"]: row["sent_to_all"] for row in result["ethernet"]}
+    assert set(hellos) == {"n0", "n1", "n2"}
+    assert all(count > 15 for count in hellos.values()), "a Hello a second"
+    if shutil.which("tshark"):
+        show = ["tshark", "-r", air, "-Y", "babel", "-T", "fields", "-e", "wlan.da", "-e", "wlan.ra"]
+        shown = subprocess.run(show, capture_output=True, text=True, check=True).stdout
+        assert "33:33:00:01:00:06" in shown or "ff:ff:ff:ff:ff:ff" in shown, shown[:500]
+
+
+@pytest.mark.skipif(not daemon_is_there("bird"), reason="needs bird (make setup unpacks it)")
+@pytest.mark.xdist_group("killed")  # cleaning up removes whatever was killed
+def test_bird_s_routes_are_shown_and_after_a_kill_clean_leaves_nothing(tmp_path: Path) -> None:
+    with Emulation(tmp_path, called(62), MESH.replace("18s", "100s"), "--daemon", "bird") as emulation:
+        shown = emulate("routes", "--name", emulation.name, "--json")
+
+        def found() -> set[tuple[str, str, str]]:
+            done = subprocess.run(shown, capture_output=True, text=True, timeout=60, check=False)
+            rows = json.loads(done.stdout) if done.returncode == 0 else []
+            return {(row["node"], row["to"], row["via"]) for row in rows}
+
+        end = time.monotonic() + 60
+        while len(routes := found()) < 6 and time.monotonic() < end:
+            time.sleep(0.5)
+        assert ("n0", "n2", "n1") in routes
+        assert ("n2", "n0", "n1") in routes
+        table = subprocess.run(shown[:-1], capture_output=True, text=True, timeout=60, check=True).stdout
+        assert "n0 n1 n2" in table
+        emulation.process.kill()
+        emulation.process.communicate()
+        subprocess.run(emulate("clean"), capture_output=True, timeout=60, check=True)
+        assert left_behind(emulation.name) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "said"),
+    [
+        (CHAIN.replace('node = "n1"\nrun', 'node = "B"\nrun'), (), "emulate.node[1].node: found the wired node"),
+        (CHAIN + '[[emulate.host]]\nnode = "n1"\n', (), "which an [[emulate.host]] names, too"),
+        (CHAIN, ("--daemon", "olsrd"), "allowed: babeld, bird"),
+        (CHAIN, ("--daemon-line", "random-id true"), "found without --daemon"),
+    ],
+)
+def test_what_cannot_be_is_refused(tmp_path: Path, text: str, words: tuple[str, ...], said: str) -> None:
+    with Emulation(tmp_path, called(63), text, *words) as emulation:
+        out, err = emulation.process.communicate(timeout=60)
+    assert (emulation.process.returncode, out, len(err.splitlines())) == (2, "", 1), err
+    assert said in err
+
+
+@pytest.mark.skipif(not daemon_is_there("babeld"), reason="needs babeld (make setup unpacks it)")
+def test_a_daemon_that_ends_is_told_with_what_it_said(tmp_path: Path) -> None:
+    with Emulation(tmp_path, called(64), MESH, "--daemon", "babeld", "--daemon-line", "no such word") as emulation:
+        _, err = emulation.process.communicate(timeout=60)
+    assert emulation.process.returncode == 2
+    assert "babeld ended with status 1" in err
