@@ -13,10 +13,11 @@ from net import MESHPACED, Net, run, wait_for
 class Edge(Background):
     """One run of the daemon; `stop` or `kill` ends it."""
 
-    def __init__(self, net: Net, namespace: str, interface: str, more: str = "") -> None:
+    def __init__(self, net: Net, namespace: str, interface: str, more: str = "", *, socket: Path | None = None) -> None:
         super().__init__(net.folder / f"{namespace}-edge.err")
         self.net, self.namespace, self.interface = net, namespace, interface
-        self.socket = Path(f"/run/{namespace}-edge.sock")  # a socket's path has at most 107 bytes
+        self.under: list[str] = []  # a command that runs it, with its arguments
+        self.socket = socket or Path(f"/run/{namespace}-edge.sock")  # a socket's path has at most 107 bytes
         self.file = net.folder / f"{namespace}-edge.toml"
         self.file.write_text(f'[edge]\nsocket = "{self.socket}"\nlisten = "off"\n{more}', encoding="utf-8")
 
@@ -28,7 +29,8 @@ class Edge(Background):
     def start(self) -> Self:
         """Starts it and waits until it acts."""
         assert MESHPACED.exists(), f"{MESHPACED} is missing: make setup builds it"
-        before = self.launch(self.words("edge", "--interface", self.interface))
+        inside, words = ["ip", "netns", "exec", self.namespace], self.words("edge", "--interface", self.interface)
+        before = self.launch([*inside, *self.under, *words[len(inside) :]])
         wait_for(lambda: self.lives() and "meshpaced: edge by " in self.said()[before:])
         return self
 

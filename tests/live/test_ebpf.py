@@ -7,11 +7,13 @@ departure times out), the pace that sch_fq makes of them in a virtual machine (`
 from __future__ import annotations
 
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from clock import bound
 from daemon import Daemon
+from edge import Edge
 from net import MESHPACED, Delays, Net, run, wait_for
 from traffic import Bulk, Transfers
 
@@ -88,3 +90,55 @@ def test_a_killed_daemon_harms_no_connection(tmp_path: Path) -> None:
             wait_for(lambda: len(daemon.flows()) == 2)
         run("ip", "netns", "exec", net.gw, MESHPACED, "undo", "--config", daemon.file)
         assert "meshpace_" not in filters(net)
+
+
+def listed(net: Net) -> tuple[int, int, bool]:
+    """Programs of the gateway and of the edge among the filters of mesh0, and whether it has a clsact."""
+    ours = [line for line in filters(net).splitlines() if "meshpace_" in line]
+    qdiscs = run("ip", "netns", "exec", net.gw, "tc", "qdisc", "show", "dev", "mesh0")
+    edges = sum("meshpace_edge" in line for line in ours)
+    return len(ours) - edges, edges, "clsact" in qdiscs
+
+
+@pytest.fixture
+def before_tcx(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on kernels before 6.6: programs are filters of clsact."""
+    monkeypatch.setenv("MESHPACED_WITHOUT_TCX", "1")
+
+
+@pytest.mark.usefixtures("before_tcx")
+def test_before_tcx_gateway_and_edge_are_filters_that_go_with_the_last_of_them(tmp_path: Path) -> None:
+    with Net(tmp_path, Delays(wired=0.005, mesh=0.005), room="t") as net:
+        edge = Edge(net, net.gw, "mesh0", EBPF + "\n")
+        with Daemon(net, "observe", top=EBPF) as daemon:
+            assert listed(net) == (2, 0, True)
+            with edge, Bulk(net, down=False) as up, Bulk(net, down=True):
+                assert listed(net) == (2, 1, True)
+                wait_for(lambda: edge.status()["thinned"] > 50)
+                wait_for(lambda: [flow for flow in daemon.flows() if flow["samples"] > 5])
+                edge.stop()
+                assert listed(net) == (2, 0, True), "the gateway's stay"
+                assert up.goes_on()
+                edge.start()
+            assert listed(net) == (2, 0, True)
+        assert listed(net) == (0, 0, False)
+
+
+@pytest.mark.usefixtures("before_tcx")
+def test_before_tcx_a_killed_edges_program_lets_everything_pass_until_it_is_removed(tmp_path: Path) -> None:
+    with Net(tmp_path, Delays(wired=0.005, mesh=0.005), room="t") as net, Bulk(net, down=False) as up:
+        edge = Edge(net, net.gw, "mesh0", EBPF + "\n").start()
+        wait_for(lambda: edge.status()["thinned"] > 50)
+        edge.kill()
+        assert listed(net) == (0, 1, True), "it outlives its daemon"
+        # Its lease is five seconds; then nobody's acknowledgements are kept.
+        time.sleep(5.5)
+        assert up.goes_on()
+        with edge:
+            assert listed(net) == (0, 1, True), "the next one takes its place"
+            wait_for(lambda: edge.status()["thinned"] > 50)
+            edge.kill()
+        assert "eBPF program of the edge on mesh0" in edge.undo()
+        assert listed(net) == (0, 0, False)
+        assert up.goes_on()
+        assert edge.leftovers() == ""

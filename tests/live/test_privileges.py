@@ -14,7 +14,8 @@ from typing import Any
 import pytest
 from clock import PATIENCE_S
 from daemon import Daemon
-from net import MESHPACED, ROOT, Net, wait_for
+from edge import Edge
+from net import MESHPACED, ROOT, Delays, Net, run, wait_for
 from traffic import Bulk
 
 OWNER, LOOKER, STRANGER = 64_001, 64_002, 64_003
@@ -40,7 +41,7 @@ def may(limit: str) -> bool:
 def confined(*files: str) -> list[str]:
     """`setpriv` and `prlimit` as systemd would start the unit: user, groups, capabilities, limits."""
     said = unit(*files)
-    limits = [f"--rtprio={said['LimitRTPRIO'][0]}", "--memlock=unlimited"]
+    limits = [f"--rtprio={limit}" for limit in said.get("LimitRTPRIO", ())] + ["--memlock=unlimited"]
     capabilities = ",".join(f"+{name.removeprefix('CAP_').lower()}" for name in said["AmbientCapabilities"])
     bounding = ",".join(f"+{name.removeprefix('CAP_').lower()}" for name in said["CapabilityBoundingSet"])
     return [
@@ -102,6 +103,7 @@ def meshpaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     program = Path(shutil.copy(MESHPACED, folder / "meshpaced"))
     program.chmod(0o755)
     monkeypatch.setattr("daemon.MESHPACED", program)
+    monkeypatch.setattr("edge.MESHPACED", program)
     monkeypatch.setitem(globals(), "MESHPACED", program)
 
 
@@ -109,10 +111,8 @@ def meshpaced(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_the_units_rights_suffice_and_who_may_change_is_told_from_who_may_look(tmp_path: Path, folder: Path) -> None:
     with Net(tmp_path, room="p") as net, serving(net, folder, ("meshpaced.service",)) as daemon:
         assert daemon.process is not None
-        status = Path(f"/proc/{daemon.process.pid}/status").read_text(encoding="utf-8")
-        lines = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
-        assert lines["Uid"].split() == [str(OWNER)] * 4
-        assert int(lines["CapEff"], 16) == int(lines["CapBnd"], 16) == 1 << 12 | 1 << 13  # linux/capability.h
+        bits = 1 << 12 | 1 << 13  # linux/capability.h
+        assert capabilities(daemon.process) == ([str(OWNER)] * 4, bits, bits)
         with Bulk(net, 4, down=True) as bulk:
             wait_for(lambda: any(f["paced"] and f["samples"] > 20 for f in daemon.flows()))
             assert bulk.goes_on()
@@ -141,6 +141,61 @@ def test_the_units_rights_suffice_and_who_may_change_is_told_from_who_may_look(t
         named = [(e["event"], e["uid"]) for e in changes]
         assert named == [("change_denied", LOOKER)] * 3 + [("mode_changed", OWNER), ("reloaded", 0)]
         assert all(e["pid"] > 1 for e in changes)
+
+
+def capabilities(process: subprocess.Popen[bytes]) -> tuple[list[str], int, int]:
+    """Of which user a process is, what it may, and what it could at most."""
+    status = Path(f"/proc/{process.pid}/status").read_text(encoding="utf-8")
+    lines = dict(line.split(":\t", 1) for line in status.splitlines() if ":\t" in line)
+    return lines["Uid"].split(), int(lines["CapEff"], 16), int(lines["CapBnd"], 16)
+
+
+def thinning(net: Net, folder: Path, datapath: str) -> Edge:
+    """An edge with its unit's rights."""
+    edge = Edge(net, net.gw, "mesh0", f'datapath = "{datapath}"\n', socket=folder / "edge.sock")
+    edge.file = Path(shutil.copy(edge.file, folder / "edge.toml"))
+    edge.file.chmod(0o644)
+    edge.under = confined("meshpaced-edge.service")
+    return edge
+
+
+EDGES = {"NET_ADMIN": 12, "NET_RAW": 13, "PERFMON": 38, "BPF": 39}  # linux/capability.h
+
+
+@pytest.mark.usefixtures("meshpaced")
+@pytest.mark.parametrize("datapath", ["ebpf", "nfqueue"])
+def test_the_edges_units_rights_suffice(tmp_path: Path, folder: Path, datapath: str) -> None:
+    with Net(tmp_path, Delays(wired=0.005, mesh=0.005), room="p") as net, Bulk(net, down=False) as up:
+        edge = thinning(net, folder, datapath)
+        with edge:
+            assert edge.process is not None
+            bits = sum(1 << bit for bit in EDGES.values())
+            assert capabilities(edge.process) == ([str(OWNER)] * 4, bits, bits)
+            wait_for(lambda: edge.status()["thinned"] > 50)
+            assert edge.status()["datapath"] == datapath
+            edge.kill()
+        # What the unit does after it, by the same rights.
+        said = run("ip", "netns", "exec", net.gw, *edge.under, *edge.words("edge", "--undo")[4:])
+        assert "socket" in said
+        assert ("rules" in said) == (datapath == "nfqueue")
+        assert edge.leftovers() == ""
+        assert up.goes_on()
+
+
+@pytest.mark.usefixtures("meshpaced")
+@pytest.mark.parametrize("without", EDGES)
+def test_an_edge_with_a_right_less_than_its_unit_gives_does_not_start(
+    tmp_path: Path, folder: Path, without: str
+) -> None:
+    with Net(tmp_path, None, room="p") as net:
+        edge = thinning(net, folder, "ebpf")
+        name = f"+{without.lower()}"
+        assert all(name in word for word in edge.under if "caps=" in word or "bounding-set" in word)
+        edge.under = [word.replace(f",{name}", "") for word in edge.under]
+        with pytest.raises(AssertionError, match="it ended"):
+            edge.start()
+        assert f"CAP_{without}" in edge.said()
+        edge.process = None
 
 
 @pytest.mark.usefixtures("meshpaced")

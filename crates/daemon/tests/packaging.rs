@@ -15,14 +15,19 @@ fn said(output: &Output) -> String {
 
 /// The UCI sample as TOML, mapped by this shell; `None` if the machine has no such shell.
 fn mapped(shell: &str) -> Option<String> {
+    mapped_by(shell, "meshpaced_toml")
+}
+
+/// The same by a function of the script.
+fn mapped_by(shell: &str, function: &str) -> Option<String> {
     let folder = packaging().join("openwrt/test");
     let words: Vec<&str> = shell.split(' ').collect();
     // OpenWrt's shell is busybox's.
     if Command::new(words[0]).args(&words[1..]).args(["-c", "true"]).output().is_err() {
         return None;
     }
-    let output =
-        Command::new(folder.join("run.sh")).arg(folder.join("sample.config")).arg(shell).output().unwrap();
+    let mut run = Command::new(folder.join("run.sh"));
+    let output = run.arg(folder.join("sample.config")).args([shell, function]).output().unwrap();
     assert!(output.status.success(), "{shell}: {}", said(&output));
     Some(String::from_utf8(output.stdout).unwrap())
 }
@@ -37,6 +42,9 @@ fn the_uci_sample_maps_to_a_file_that_check_accepts() {
         "\"10.1.2.0/24\" = 3",
         "paced_share = 0.5",
         "goodput_control = false",
+        "interfaces = [\"wlan1-mesh\"]",
+        "bytes = 5840",
+        "tail = \"50ms\"",
         "socket_buffer = \"4MiB\"",
         "group = \"say \\\"yes\\\" \\\\ no\"",
     ] {
@@ -61,6 +69,19 @@ fn every_shell_maps_alike() {
             assert_eq!(toml, expected, "{shell}");
         }
     }
+}
+
+#[test]
+fn the_edges_file_has_its_own_tables_alone() {
+    let toml = mapped_by("sh", "meshpaced_edge_toml").expect("every system has sh");
+    let tables: Vec<&str> = toml.lines().filter(|line| line.starts_with('[')).collect();
+    assert_eq!(tables, ["[mesh]", "[edge]"]);
+    assert!(!toml.contains("enabled") && toml.contains("interfaces = [\"mesh0\", \"wlan1-mesh\"]"), "{toml}");
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("edge.toml");
+    std::fs::write(&file, &toml).unwrap();
+    let output = Command::new(MESHPACED).arg("check").arg(&file).output().unwrap();
+    assert!(output.status.success() && said(&output).contains("bytes = 5840"), "{}\n{toml}", said(&output));
 }
 
 #[test]
@@ -132,32 +153,88 @@ fn every_key_maps_and_is_accepted() {
     assert!(keys > 50, "{keys} keys");
 }
 
+/// A folder in which a procd script runs, with procd's functions played.
+struct Router {
+    folder: tempfile::TempDir,
+    uci: PathBuf,
+    program: PathBuf,
+    script: &'static str,
+}
+
+impl Router {
+    fn with(script: &'static str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let (uci, program) = (folder.path().join("uci"), folder.path().join("meshpaced"));
+        // The daemon's check, and a note of everything else that is asked of it.
+        let daemon =
+            format!("#!/bin/sh\n[ \"$1\" = check ] && exec {MESHPACED} \"$@\"\necho \"called $*\"\n");
+        // Another process writes it: a child that another test starts would have a copy of this one's open file until it runs its
+        // own program, and a file that is open for writing cannot be run (execve(2), ETXTBSY).
+        let write = "printf '%s' \"$2\" > \"$1\" && chmod 755 \"$1\"";
+        let wrote = Command::new("sh").args(["-c", write, "sh"]).arg(&program).arg(&daemon).status().unwrap();
+        assert!(wrote.success());
+        Self { folder, uci, program, script }
+    }
+
+    /// What functions of the script print.
+    fn run(&self, functions: &[&str], running: &str) -> String {
+        let init = packaging().join("openwrt/test/init.sh");
+        let mut command = Command::new(init);
+        command.args([self.folder.path(), &self.uci, &self.program]).args(functions);
+        let output = command.env("RUNNING", running).env("SCRIPT", self.script).output().unwrap();
+        assert!(output.status.success(), "{}", said(&output));
+        said(&output)
+    }
+}
+
+/// The edge's: started beside the gateway or alone, anew where its file has changed, with the earlier file where the new one is wrong.
+#[test]
+fn the_edges_procd_script_starts_it_and_keeps_a_right_file() {
+    let router = Router::with("meshpaced-edge.init");
+    let write = |main: u8, edge: u8, tail: &str| {
+        let text = format!(
+            "config meshpaced 'main'\n\toption enabled '{main}'\n\toption mode 'observe'\n\
+             config mesh 'mesh'\n\tlist interfaces 'mesh0'\nconfig edge 'edge'\n\toption enabled '{edge}'\n\toption tail '{tail}'\n"
+        );
+        std::fs::write(&router.uci, text).unwrap();
+    };
+    let file = router.folder.path().join("var/etc/meshpaced-edge.toml");
+    write(1, 0, "80ms");
+    assert_eq!(router.run(&["start_service"], "0"), "", "not enabled");
+    assert!(!file.exists());
+    write(0, 1, "soon");
+    let refused = router.run(&["start_service"], "0");
+    assert!(
+        refused.contains("tail: found \"soon\"") && refused.contains("failed: start_service"),
+        "{refused}"
+    );
+    write(0, 1, "80ms");
+    let started = router.run(&["start_service", "service_triggers"], "0");
+    let lines: Vec<&str> = started.lines().collect();
+    let command = format!("command {} edge --config {}", router.program.display(), file.display());
+    let watched = format!("file {}", file.display());
+    assert_eq!((lines[0], lines[1], lines[2]), ("open", command.as_str(), watched.as_str()));
+    assert!(lines.contains(&"respawn") && lines.ends_with(&["close", "trigger meshpaced"]), "{started}");
+    assert!(router.folder.path().join("var/run/meshpaced-edge").is_dir());
+    assert!(std::fs::read_to_string(&file).unwrap().contains("[edge]\ntail = \"80ms\"\n"));
+    write(0, 1, "soon");
+    let kept = router.run(&["start_service"], "1");
+    assert!(kept.contains("tail: found \"soon\"") && kept.contains(&command), "{kept}");
+    assert!(std::fs::read_to_string(&file).unwrap().contains("80ms"), "the earlier file stays");
+}
+
 /// The procd script, with procd's functions played: what is started, with which file, and that a wrong one changes nothing.
 #[test]
 fn the_procd_script_starts_reloads_and_keeps_a_right_file() {
-    let folder = tempfile::tempdir().unwrap();
-    let uci = folder.path().join("uci");
-    // The daemon's check, and a note of everything else that is asked of it.
-    let program = folder.path().join("meshpaced");
-    let script = format!("#!/bin/sh\n[ \"$1\" = check ] && exec {MESHPACED} \"$@\"\necho \"called $*\"\n");
-    // Another process writes it: a child that another test starts would have a copy of this one's open file until it runs its
-    // own program, and a file that is open for writing cannot be run (execve(2), ETXTBSY).
-    let write = "printf '%s' \"$2\" > \"$1\" && chmod 755 \"$1\"";
-    let wrote = Command::new("sh").args(["-c", write, "sh"]).arg(&program).arg(&script).status().unwrap();
-    assert!(wrote.success());
-    let run = |functions: &[&str], running: &str| {
-        let init = packaging().join("openwrt/test/init.sh");
-        let words = [folder.path(), &uci, &program];
-        let output = Command::new(init).args(words).args(functions).env("RUNNING", running).output().unwrap();
-        assert!(output.status.success(), "{}", said(&output));
-        said(&output)
-    };
+    let router = Router::with("meshpaced.init");
+    let Router { folder, uci, program, .. } = &router;
+    let run = |functions: &[&str], running: &str| router.run(functions, running);
     let write = |enabled: u8, mode: &str| {
         let text = format!(
             "config meshpaced 'main'\n\toption enabled '{enabled}'\n\toption mode '{mode}'\n\
              config mesh 'mesh'\n\tlist interfaces 'mesh0'\n"
         );
-        std::fs::write(&uci, text).unwrap();
+        std::fs::write(uci, text).unwrap();
     };
     let file = folder.path().join("var/etc/meshpaced.toml");
     write(0, "observe");
@@ -213,6 +290,7 @@ fn the_openwrt_package_has_its_files() {
     for (path, expected) in [
         ("usr/sbin/meshpaced", 0o755),
         ("etc/init.d/meshpaced", 0o755),
+        ("etc/init.d/meshpaced-edge", 0o755),
         ("usr/lib/meshpaced/uci-to-toml.sh", 0o644),
         ("etc/config/meshpaced", 0o600),
     ] {

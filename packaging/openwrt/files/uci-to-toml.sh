@@ -1,6 +1,6 @@
 # From UCI to meshpaced's TOML file. Sourced after /lib/functions.sh; call config_load first, then meshpaced_toml, which
-# prints the file. Section types are the file's tables, options its keys: what the daemon learns this script knows, too.
-# Values that are numbers or true/false stand bare, all others as strings; the daemon says what it does not like.
+# prints the file, or meshpaced_edge_toml, which prints what `meshpaced edge` goes by. Section types are the file's tables, options its keys: what the daemon learns this script knows, too.
+# Beside them are `enabled` of `main` and of `edge`: what procd starts. Values that are numbers or true/false stand bare, all others as strings; the daemon says what it does not like.
 
 _quoted() {
 	# TOML basic strings (toml.io, "String"): backslash and quote are escaped; UCI values have no line ends.
@@ -52,7 +52,7 @@ _option_names() {
 
 _table() {
 	printf '\n[%s]\n' "$2"
-	_options "$1"
+	_options "$1" enabled
 }
 
 _static() {
@@ -68,12 +68,9 @@ _subnet() {
 }
 
 meshpaced_toml() {
-	local table
-	echo '# Made of /etc/config/meshpaced: changes belong there.'
+	_head
 	config_foreach _main meshpaced
-	for table in mesh hops law gateway nfqueue control metrics events host edge; do
-		config_foreach _table "$table" "$table"
-	done
+	_tables mesh hops law gateway nfqueue control metrics events host edge
 	_seen=
 	config_foreach _note static
 	if [ -n "$_seen" ]; then
@@ -81,6 +78,22 @@ meshpaced_toml() {
 		config_foreach _static static
 	fi
 	config_foreach _subnet subnet
+}
+
+meshpaced_edge_toml() {
+	_head
+	_tables mesh edge
+}
+
+_head() {
+	echo '# Made of /etc/config/meshpaced: changes belong there.'
+}
+
+_tables() {
+	local table
+	for table; do
+		config_foreach _table "$table" "$table"
+	done
 }
 
 _main() {

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Runs functions of the procd script without OpenWrt. Usage: init.sh FOLDER UCI-FILE PROGRAM FUNCTION...
-# FOLDER stands for /; PROGRAM for the daemon: what would be called is printed. RUNNING=1: procd says that it runs.
+# Runs functions of a procd script without OpenWrt. Usage: init.sh FOLDER UCI-FILE PROGRAM FUNCTION...
+# FOLDER stands for /; PROGRAM for the daemon: what would be called is printed. RUNNING=1: procd says that it runs. SCRIPT names
+# the script, meshpaced.init if it is not set.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 folder=$1 uci=$2 program=$3
@@ -22,7 +23,7 @@ service_running() { [ "${RUNNING:-0}" = 1 ]; }
 restart() { echo restart; }
 
 # The script itself, with its places moved below the folder.
-sed -e '1d' -e '/uci-to-toml.sh/d' -e "s|/var/|$folder/var/|g" -e "s|^PROG=.*|PROG=$program|" "$here/../files/meshpaced.init" > "$folder/init"
+sed -e '1d' -e '/uci-to-toml.sh/d' -e "s|/var/|$folder/var/|g" -e "s|^PROG=.*|PROG=$program|" "$here/../files/${SCRIPT:-meshpaced.init}" > "$folder/init"
 . "$folder/init"
 for function; do
 	"$function" || echo "failed: $function"

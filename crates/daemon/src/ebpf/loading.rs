@@ -18,6 +18,9 @@ pub const ETHERNET_HEADER: u32 = 14;
 /// `ARPHRD_RAWIP`, `ARPHRD_NONE`).
 const WITHOUT_HEADER: [u16; 7] = [512, 768, 769, 776, 778, 519, 0xfffe];
 
+/// In the environment it makes programs go on interfaces as before Linux 6.6, so that newer kernels can try that.
+const WITHOUT_TCX: &str = "MESHPACED_WITHOUT_TCX";
+
 /// Loads an object whose maps get these sizes, and its programs.
 ///
 /// # Errors
@@ -83,16 +86,20 @@ pub fn attach_one(
     priority: u16,
     clsact: &mut bool,
 ) -> Result<SchedClassifierLinkId, Failure> {
-    let order = TcAttachOptions::TcxOrder(LinkOrder::default());
-    let tcx = match program.attach_with_options(interface, side, order) {
-        Ok(link) => return Ok(link),
-        Err(error) => error,
+    let tcx = if std::env::var_os(WITHOUT_TCX).is_some() {
+        format!("{WITHOUT_TCX} is set")
+    } else {
+        let order = TcAttachOptions::TcxOrder(LinkOrder::default());
+        match program.attach_with_options(interface, side, order) {
+            Ok(link) => return Ok(link),
+            Err(error) => chain(&error),
+        }
     };
     // It exists already if somebody else uses it; attaching says whether it really does.
     *clsact |= qdisc_add_clsact(interface).is_ok();
     let filter = TcAttachOptions::Netlink(NlOptions { priority, handle: 1.into(), classid: None });
     program.attach_with_options(interface, side, filter).map_err(|error| {
-        let (filter, tcx) = (chain(&error), chain(&tcx));
+        let filter = chain(&error);
         Failure::Operational(format!(
             "interface {interface}: the kernel takes the programs neither as a TCX link ({tcx}) nor as a filter of \
              clsact ({filter}): it takes Linux 6.6 or CONFIG_NET_SCH_INGRESS and CONFIG_NET_CLS_BPF"
