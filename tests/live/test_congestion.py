@@ -18,7 +18,7 @@ from calm_kernel import AVAILABLE, alone, congestion, programs, report
 from clock import bound
 from emulating import called, emulate
 from host_place import hierarchy, poll
-from net import run
+from net import MESHPACED, run
 
 # One kernel, one congestion control.
 pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.xdist_group("calm")]
@@ -191,6 +191,26 @@ def test_a_route_chooses_it() -> None:
             assert control_of(client) != "calm"
     finally:
         run("ip", "route", "del", "local", "127.9.0.9/32", "dev", "lo", "table", "local")
+
+
+def test_the_doctor_says_whether_it_can_be_and_whom_it_is_chosen_for() -> None:
+    def said() -> tuple[str, str]:
+        words = [str(MESHPACED), "doctor", "--json"]
+        found = json.loads(subprocess.run(words, capture_output=True, text=True, check=False).stdout)["findings"]
+        (one,) = [finding for finding in found if finding["subject"] == "meshpaced congestion"]
+        return one["severity"], one["found"]
+
+    assert said() == ("good", "calm can be loaded, and is not")
+    group = hierarchy() / f"mp-calm-{os.getpid()}"
+    group.mkdir()
+    try:
+        congestion("load", "--unit", "8", "--subnet", "127.7.0.0/16", "--cgroup", group)
+        severity, found = said()
+        assert severity == "good"
+        assert f"in trains of 8 segments, for sockets and routes that name it, for 127.7.0.0/16 of {group}" in found
+    finally:
+        group.rmdir()
+    assert said() == ("warning", f"the control group {group} is gone, and with it calm's choice by destination")
 
 
 def test_what_cannot_be_is_refused() -> None:

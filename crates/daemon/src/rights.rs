@@ -13,6 +13,8 @@ pub struct Rights {
     pub bpf: bool,
     /// CAP_PERFMON.
     pub perfmon: bool,
+    /// CAP_SYS_ADMIN.
+    pub sys_admin: bool,
     /// CAP_SYS_NICE.
     pub sys_nice: bool,
     /// CAP_IPC_LOCK.
@@ -36,6 +38,7 @@ impl Rights {
             net_admin: has(12),
             net_raw: has(13),
             ipc_lock: has(14),
+            sys_admin: has(21),
             sys_nice: has(23),
             perfmon: has(38),
             bpf: has(39),
@@ -79,8 +82,9 @@ mod tests {
 
     #[test]
     fn capabilities_are_bits() {
-        let rights = Rights::of("Name:\tx\nCapEff:\t0000008000801000\n");
-        let expected = Rights { net_admin: true, sys_nice: true, bpf: true, ..Rights::default() };
+        let rights = Rights::of("Name:\tx\nCapEff:\t0000008000a01000\n");
+        let expected =
+            Rights { net_admin: true, sys_admin: true, sys_nice: true, bpf: true, ..Rights::default() };
         assert_eq!(rights, expected);
         assert_eq!(Rights::of(""), Rights::default());
     }

@@ -18,7 +18,7 @@ mod types;
 use crate::Failure;
 use crate::host::Cgroup;
 use ipnet::IpNet;
-use layout::{Flow, NAME, Settings, subnet_key};
+use layout::{Flow, NAME, Settings, subnet_key, subnet_of};
 use meshpace_linux::{Namespace, bpf};
 use object::{BY_DESTINATION, Maps, Programs, refused};
 use std::fs;
@@ -173,6 +173,35 @@ fn undo() -> Result<(), Failure> {
         println!("{left} connections keep it until their next acknowledgement");
     }
     Ok(())
+}
+
+/// Whom what is loaded is chosen for.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// Segments that travel together.
+    pub unit: u32,
+    /// The control group whose connections are switched by their destination.
+    pub cgroup: Option<PathBuf>,
+    /// Its destinations.
+    pub subnets: Vec<String>,
+}
+
+/// As the kernel's maps say; `None` if nothing is loaded.
+///
+/// # Errors
+/// [`Failure::Operational`] without the right to look for them.
+pub fn choice() -> Result<Option<Choice>, Failure> {
+    if !is_loaded()? {
+        return Ok(None);
+    }
+    Maps::find()?.map(|maps| choice_of(&maps)).transpose()
+}
+
+fn choice_of(maps: &Maps) -> Result<Choice, Failure> {
+    let Settings { unit, cgroup, .. } = maps.settings()?;
+    let keys = maps.subnets.keys().map_err(|why| refused("eBPF map calm_subnets", &why))?;
+    let subnets = keys.iter().filter_map(|key| subnet_of(key)).map(|subnet| subnet.to_string()).collect();
+    Ok(Choice { unit, cgroup, subnets })
 }
 
 /// Takes the program that chooses by destination off a control group.

@@ -1,8 +1,8 @@
 //! `meshpaced congestion status` and `explain`: what the kernel says of calm and its connections.
 
-use super::layout::{Flow, subnet_of};
-use super::object::{Maps, Programs, refused};
-use super::{instead, is_loaded};
+use super::layout::Flow;
+use super::object::{Maps, Programs};
+use super::{Choice, choice_of, instead, is_loaded};
 use crate::Failure;
 use crate::text::{self, Column, bit_rate, count, digits, or_unknown, time};
 use serde::Serialize;
@@ -99,12 +99,10 @@ pub fn status(json: bool) -> Result<(), Failure> {
         flows: Vec::new(),
     };
     if let Some((maps, programs)) = loaded()? {
-        let settings = maps.settings()?;
-        status.unit_segments = Some(settings.unit);
-        status.cgroup = settings.cgroup.map(|path| path.display().to_string());
-        let keys = maps.subnets.keys().map_err(|why| refused("eBPF map calm_subnets", &why))?;
-        status.subnets =
-            keys.iter().filter_map(|key| subnet_of(key)).map(|subnet| subnet.to_string()).collect();
+        let Choice { unit, cgroup, subnets } = choice_of(&maps)?;
+        status.unit_segments = Some(unit);
+        status.cgroup = cgroup.map(|path| path.display().to_string());
+        status.subnets = subnets;
         status.flows = flows(&programs)?.iter().map(FlowStatus::from).collect();
     }
     if json { text::print_json(&status) } else { text::print(&render(&status, &instead()?)) }

@@ -37,6 +37,30 @@ pub struct Facts {
     pub daemon: Option<Daemon>,
     /// The running edge, if one answers.
     pub edge: Option<edge::Status>,
+    /// Calm as a congestion control of the kernel.
+    pub calm: Calm,
+}
+
+/// Calm as a congestion control of the kernel.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Calm {
+    /// It is one now.
+    pub loaded: bool,
+    /// It is the default of this network namespace.
+    pub default: bool,
+    /// Whom it is chosen for; `None` if it is not loaded, or if this process may not ask.
+    pub choice: Option<CalmChoice>,
+}
+
+/// Whom calm is chosen for by their destination.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CalmChoice {
+    /// Segments that travel together.
+    pub unit: u32,
+    /// The control group, if there is one, and whether it still exists.
+    pub cgroup: Option<(PathBuf, bool)>,
+    /// The destinations.
+    pub subnets: Vec<String>,
 }
 
 /// Whether the kernel has a part.
@@ -68,6 +92,10 @@ pub enum Part {
     Bpf,
     /// eBPF programs of control groups.
     CgroupBpf,
+    /// The compiler of eBPF programs, which a congestion control takes.
+    BpfJit,
+    /// The description of its own types.
+    Btf,
 }
 
 /// The kernel.

@@ -1,7 +1,7 @@
 //! Gathers the facts; asks the machine, changes nothing.
 
 use super::facts::{Daemon, Facts, Part, Presence};
-use super::{kernel, network};
+use super::{calm, kernel, network};
 use crate::config::Config;
 use crate::rights::Rights;
 use crate::tool::is_installed;
@@ -39,6 +39,7 @@ pub(super) fn facts(config: &Config, daemon: Option<Daemon>) -> Facts {
         hop_sources: hops::survey(Arc::new(config.clone())).reports().to_vec(),
         daemon,
         edge: edge::ask(&config.edge.socket),
+        calm: calm::calm(),
     }
 }
 

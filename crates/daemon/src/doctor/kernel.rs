@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 /// Each part with its configuration option and its module.
-const PARTS: [(Part, &str, &str); 7] = [
+const PARTS: [(Part, &str, &str); 8] = [
     (Part::Nfqueue, "CONFIG_NETFILTER_NETLINK_QUEUE", "nfnetlink_queue"),
     (Part::XtNfqueue, "CONFIG_NETFILTER_XT_TARGET_NFQUEUE", "xt_NFQUEUE"),
     (Part::SecurityTable, "CONFIG_IP_NF_SECURITY", "iptable_security"),
@@ -15,6 +15,7 @@ const PARTS: [(Part, &str, &str); 7] = [
     (Part::SchFq, "CONFIG_NET_SCH_FQ", "sch_fq"),
     (Part::Bpf, "CONFIG_BPF_SYSCALL", ""),
     (Part::CgroupBpf, "CONFIG_CGROUP_BPF", ""),
+    (Part::BpfJit, "CONFIG_BPF_JIT", ""),
 ];
 
 pub(super) fn kernel() -> Kernel {
@@ -30,11 +31,15 @@ pub(super) fn kernel() -> Kernel {
     for (part, file) in [
         (Part::Nfqueue, "/proc/thread-self/net/netfilter/nfnetlink_queue"),
         (Part::Bpf, "/proc/sys/kernel/unprivileged_bpf_disabled"),
+        (Part::BpfJit, "/proc/sys/net/core/bpf_jit_enable"),
     ] {
         if Path::new(file).exists() {
             parts.insert(part, Presence::Present);
         }
     }
+    // It is this file that is read; what the kernel was built with does not help where it is hidden.
+    let types = Path::new("/sys/kernel/btf/vmlinux").exists();
+    parts.insert(Part::Btf, if types { Presence::Present } else { Presence::Absent });
     Kernel {
         release,
         parts,

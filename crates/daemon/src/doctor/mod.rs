@@ -2,6 +2,7 @@
 //!
 //! Facts are gathered first ([`Facts`]), then judged by pure functions; what is said is a list of [`Finding`]s.
 
+mod calm;
 mod checks;
 mod facts;
 mod finding;
@@ -10,7 +11,7 @@ mod kernel;
 mod network;
 mod running;
 
-pub use facts::{Daemon, Facts, FlowOffload, Interface, Kernel, Part, Presence};
+pub use facts::{Calm, CalmChoice, Daemon, Facts, FlowOffload, Interface, Kernel, Part, Presence};
 pub use finding::{Finding, Severity};
 pub(crate) use network::interfaces;
 

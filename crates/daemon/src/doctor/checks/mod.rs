@@ -1,5 +1,6 @@
 //! The checks: pure functions of configuration and facts.
 
+mod calm;
 mod edge;
 mod flows;
 mod kernel;
@@ -34,6 +35,8 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         flows::asymmetric_routing,
         edge::possible,
         edge::running,
+        calm::possible,
+        calm::loaded,
     ];
     checks.iter().flat_map(|check| check(config, facts)).collect()
 }

@@ -1,8 +1,10 @@
 //! Every check, on machines made up for it.
 
+mod calm;
+
 use super::*;
 use crate::config::HopSource;
-use crate::doctor::facts::{Daemon, FlowOffload, Interface, Part, Presence};
+use crate::doctor::facts::{Calm, Daemon, FlowOffload, Interface, Part, Presence};
 use crate::doctor::finding::Severity::{self, Good, Note, Serious, Warning};
 use crate::hops::SourceReport;
 use crate::rights::Rights;
@@ -19,10 +21,26 @@ const MESH: &str = "[mesh]\ninterfaces = [\"mesh0\"]\n";
 
 /// A machine on which everything is as it should be.
 fn good() -> Facts {
-    let parts = [Part::Nfqueue, Part::XtNfqueue, Part::NftQueue, Part::SchFq, Part::Bpf, Part::CgroupBpf];
+    let parts = [
+        Part::Nfqueue,
+        Part::XtNfqueue,
+        Part::NftQueue,
+        Part::SchFq,
+        Part::Bpf,
+        Part::CgroupBpf,
+        Part::BpfJit,
+        Part::Btf,
+    ];
     let tools = ["nft", "iptables-nft", "ip", "iw", "tc", "ethtool"];
-    let all =
-        Rights { net_admin: true, net_raw: true, bpf: true, perfmon: true, sys_nice: true, ipc_lock: true };
+    let all = Rights {
+        net_admin: true,
+        net_raw: true,
+        bpf: true,
+        perfmon: true,
+        sys_admin: true,
+        sys_nice: true,
+        ipc_lock: true,
+    };
     let known = SourceReport { source: HopSource::Mpath, entries: 3, answered: None, problem: None };
     Facts {
         missing_file: None,
@@ -52,6 +70,7 @@ fn good() -> Facts {
         hop_sources: vec![known],
         daemon: Some(Daemon { flows: 10, ..Daemon::default() }),
         edge: None,
+        calm: Calm::default(),
     }
 }
 
