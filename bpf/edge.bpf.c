@@ -176,16 +176,27 @@ INLINE int let_go(struct edge *e)
 	bpf_map_delete_elem(&held, &e->ends);
 	if (e->flow && e->flow->held) {
 		e->flow->held = 0;
-		passes(e->flow, e->flow->at + e->thinning->tail);
+		waited(e->flow, e->thinning->tail);
 	}
 	add(EDGE_SENT);
 	return TC_ACT_UNSPEC;
 }
 
+/* A SYN: how window fields will be scaled. Without the option they are not (RFC 7323, section 2.2). */
+INLINE void note_scale(struct edge *e)
+{
+	const struct options *options = &e->workplace->options;
+	__u8 scale = options->has_scale ? options->scale : 0;
+	struct thin_flow flow = {.scale = scale < SCALE_MAX ? scale : SCALE_MAX, .begins = 1};
+
+	begin(&flow, &e->packet, e->now);
+	bpf_map_update_elem(&flows, &e->ends, &flow, BPF_ANY);
+}
+
 /* The first acknowledgement of its connection. */
 INLINE void know(struct edge *e)
 {
-	struct thin_flow flow = {};
+	struct thin_flow flow = {.scale = e->flow ? e->flow->scale : SCALE_UNKNOWN};
 
 	begin(&flow, &e->packet, e->now);
 	/* One that was forgotten may have left something. */
@@ -227,16 +238,24 @@ int meshpace_edge(struct __sk_buff *skb)
 
 	if (!receive(&e))
 		return TC_ACT_UNSPEC;
+	/* Here and not where it is needed: the verifier walks the loop once for every state that leads to it. */
+	struct options *options = &e.workplace->options;
+	if (e.packet.header > sizeof(struct tcphdr))
+		read_options(skb, &e.packet, options);
+	else
+		options->has_scale = options->others = 0;
 	if (e.packet.flags & (TCP_SYN | TCP_FIN | TCP_RST)) {
-		if (e.flow) {
+		if (e.flow)
 			yield(&e);
+		if (!(e.packet.flags & (TCP_FIN | TCP_RST)))
+			note_scale(&e);
+		else if (e.flow)
 			bpf_map_delete_elem(&flows, &e.ends);
-		}
 		return TC_ACT_UNSPEC;
 	}
 	if (skb->mark == SENT_MARK && !e.packet.payload)
 		return let_go(&e);
-	if (!e.flow) {
+	if (!e.flow || e.flow->begins) {
 		know(&e);
 		return TC_ACT_UNSPEC;
 	}
@@ -246,12 +265,6 @@ int meshpace_edge(struct __sk_buff *skb)
 		e.thinning->alive_until = 0;
 		add(EDGE_LATE);
 	}
-	/* Here and not where it is needed: the verifier walks the loop once for every state that leads to it. */
-	struct options *options = &e.workplace->options;
-	if (e.packet.header > sizeof(struct tcphdr))
-		read_options(skb, &e.packet, options);
-	else
-		options->others = 0;
 	switch (thin(e.flow, &e.packet, is_plain(&e.packet, options->others), e.thinning, e.now)) {
 	case NEWS:
 		if (!e.packet.payload)

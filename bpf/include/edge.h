@@ -22,22 +22,31 @@ struct ends {
 };
 _Static_assert(sizeof(struct ends) == 36, "ends");
 
+/* `scale` of a connection whose SYN was not seen. */
+#define SCALE_UNKNOWN 0xff
+
 /* What is known of it. Only the program writes it. */
 struct thin_flow {
 	__u64 at;             /* when the newest acknowledgement came */
 	__u64 passed_at;      /* when the newest that passed did */
+	__u64 half_at;        /* when `half` was found */
 	__u64 since;          /* bytes acknowledged since the sender began */
 	__u32 newest;
 	__u32 passed;
+	__u32 stuck;          /* what the last brought that waited for its tail; 0 once one has passed by its count or the wait */
+	__u32 half;           /* of a sender's window that was found small; 0 if none was */
 	__u16 window;         /* the newest window field */
 	__u16 passed_window;  /* that of the newest that passed */
 	__u8 held;            /* it was kept, and nothing has passed since */
-	__u8 unused[3];
+	__u8 scale;           /* by how many bits window fields are scaled */
+	__u8 begins;          /* nothing but its SYN was seen */
+	__u8 unused;
 };
-_Static_assert(sizeof(struct thin_flow) == 40, "thin_flow");
-_Static_assert(offsetof(struct thin_flow, newest) == 24, "thin_flow.newest");
-_Static_assert(offsetof(struct thin_flow, window) == 32, "thin_flow.window");
-_Static_assert(offsetof(struct thin_flow, held) == 36, "thin_flow.held");
+_Static_assert(sizeof(struct thin_flow) == 56, "thin_flow");
+_Static_assert(offsetof(struct thin_flow, newest) == 32, "thin_flow.newest");
+_Static_assert(offsetof(struct thin_flow, half) == 44, "thin_flow.half");
+_Static_assert(offsetof(struct thin_flow, window) == 48, "thin_flow.window");
+_Static_assert(offsetof(struct thin_flow, held) == 52, "thin_flow.held");
 
 /* The newest acknowledgement, which goes on if nothing newer comes. The program writes it, user space sends it. */
 struct held {

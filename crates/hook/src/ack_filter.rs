@@ -1,16 +1,20 @@
 //! Acknowledgements thinned where they pass, for receivers that nobody changes (docs/law.md).
 //!
 //! Of a connection's pure acknowledgements that only say more has arrived, the newest stands for all before it. One goes on when it
-//! brings a certain number of bytes, or a while after the last, or shows a window that closes or opens; what is newest waits, and goes on if nothing comes after it. CAKE's
-//! filter (Hoiland-Jorgensen et al. 2018) drops what waits in a queue anyway; this one makes it wait.
+//! brings a certain number of bytes, or half of its sender's window, or a while after the last, or shows a window that closes or opens;
+//! what is newest waits, and goes on if nothing comes after it. CAKE's filter (Hoiland-Jorgensen et al. 2018) drops what waits in a
+//! queue anyway; this one makes it wait.
+
+mod flow;
 
 use super::{Direction, HookPart, Orders, PacketHook, Passing, Ticket, Verdict};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use core::net::IpAddr;
+use flow::{Flow, Rules};
 use meshpace_keys::Key;
 use meshpace_tcp::Segment;
-use meshpace_units::{Bytes, Instant, Seq, Span};
+use meshpace_units::{Bytes, Instant, Span};
 
 pub(super) static PART: HookPart = HookPart::new(
     "ack-filter",
@@ -18,10 +22,12 @@ pub(super) static PART: HookPart = HookPart::new(
     "docs/law.md; after CAKE's ack-filter and TACK (Li et al., SIGCOMM 2020)",
     |values| {
         Some(Box::new(AckFilter {
-            bytes: values.bytes("filter_bytes"),
-            share: values.count("filter_share"),
-            wait: values.span("filter_wait"),
-            tail: values.span("filter_tail"),
+            rules: Rules {
+                bytes: values.bytes("filter_bytes"),
+                share: values.count("filter_share"),
+                wait: values.span("filter_wait"),
+                tail: values.span("filter_tail"),
+            },
             flows: BTreeMap::new(),
             held: BTreeMap::new(),
         }))
@@ -58,8 +64,6 @@ static KEYS: [Key; 4] = [
 
 /// Connections remembered. Acknowledgements of others pass as they come.
 const FLOWS: usize = 65_536;
-/// A connection that acknowledged nothing for so many waits for the tail begins anew: its sender's window may be small.
-const ANEW: u64 = 4;
 /// Who has been silent for so long may be forgotten.
 const SILENCE: Span = Span::from_secs(60);
 
@@ -67,50 +71,10 @@ type Connection = (IpAddr, IpAddr, u16, u16);
 
 #[derive(Debug)]
 struct AckFilter {
-    bytes: Bytes,
-    share: u32,
-    wait: Span,
-    tail: Span,
+    rules: Rules,
     flows: BTreeMap<Connection, Flow>,
     /// Whose is what waits.
     held: BTreeMap<Ticket, Connection>,
-}
-
-/// One way of a connection.
-#[derive(Clone, Copy, Debug)]
-struct Flow {
-    /// The newest acknowledgement.
-    newest: Seq,
-    at: Instant,
-    /// The newest that passed.
-    passed: Seq,
-    passed_at: Instant,
-    /// Bytes acknowledged since the sender began.
-    since: u64,
-    /// The newest window field, and that of the newest that passed. How it is scaled stays the same.
-    window: u16,
-    passed_window: u16,
-    held: Option<Ticket>,
-}
-
-impl Flow {
-    const fn new(ack: Seq, window: u16, now: Instant) -> Self {
-        Self {
-            newest: ack,
-            at: now,
-            passed: ack,
-            passed_at: now,
-            since: 0,
-            window,
-            passed_window: window,
-            held: None,
-        }
-    }
-
-    /// Everything up to here has passed.
-    const fn pass(&mut self, now: Instant) {
-        (self.passed, self.passed_at, self.passed_window) = (self.newest, now, self.window);
-    }
 }
 
 impl AckFilter {
@@ -123,6 +87,13 @@ impl AckFilter {
         self.flows.len() < FLOWS
     }
 
+    /// A SYN: how window fields will be scaled.
+    fn on_syn(&mut self, key: Connection, syn: &Segment, now: Instant) {
+        if self.has_room(now) {
+            self.flows.insert(key, Flow::beginning(syn, now));
+        }
+    }
+
     fn on_ack(
         &mut self,
         key: Connection,
@@ -133,10 +104,14 @@ impl AckFilter {
     ) -> Verdict {
         let Some(flow) = self.flows.get_mut(&key) else {
             if self.has_room(now) {
-                self.flows.insert(key, Flow::new(segment.ack, segment.window, now));
+                self.flows.insert(key, Flow::new(segment, None, now));
             }
             return Verdict::Pass;
         };
+        if flow.begins {
+            *flow = flow.begun(segment, now);
+            return Verdict::Pass;
+        }
         let before = flow.held.take();
         before.iter().for_each(|held| {
             self.held.remove(held);
@@ -150,24 +125,12 @@ impl AckFilter {
             return Verdict::Pass;
         }
         before.into_iter().for_each(|held| orders.drop(held));
-        let silence = now.saturating_since(flow.at);
-        if silence > self.tail * ANEW {
-            flow.since = 0;
-        }
-        flow.since += u64::from(segment.ack.since(flow.newest));
-        (flow.newest, flow.at) = (segment.ack, now);
-        let enough = self.bytes.0.min(flow.since / u64::from(self.share));
-        let brings = u64::from(segment.ack.since(flow.passed));
-        // What comes so seldom is thin already, by a filter that it passed before.
-        let turned = closes_or_opens(flow.passed_window, flow.window);
-        let long = now.saturating_since(flow.passed_at) >= self.wait || silence >= self.tail;
-        if brings >= enough || turned || long {
-            flow.pass(now);
+        if flow.on_more(segment.ack, &self.rules, now) {
             return Verdict::Pass;
         }
         flow.held = Some(ticket);
         self.held.insert(ticket, key);
-        Verdict::HoldUntil(now + self.tail)
+        Verdict::HoldUntil(now + self.rules.tail)
     }
 }
 
@@ -175,13 +138,6 @@ impl AckFilter {
 fn is_plain(segment: &Segment) -> bool {
     let Segment { flags, options, .. } = segment;
     segment.is_pure_ack() && !flags.ece && !flags.cwr && options.sack.iter().all(Option::is_none)
-}
-
-/// Whether a window field has more than halved or doubled since the last that its sender saw: it may have to stop, or be able to go
-/// on, now. A window of nothing is the extreme.
-const fn closes_or_opens(before: u16, now: u16) -> bool {
-    let (before, now) = (before as u32, now as u32);
-    2 * now < before || 2 * before < now
 }
 
 impl PacketHook for AckFilter {
@@ -206,6 +162,9 @@ impl PacketHook for AckFilter {
                 self.held.remove(&held);
                 orders.pass(held);
             }
+            if !(segment.flags.rst || segment.flags.fin) {
+                self.on_syn(key, segment, now);
+            }
             return Verdict::Pass;
         }
         self.on_ack(key, (segment, packet.says_more), ticket, now, orders)
@@ -216,7 +175,7 @@ impl PacketHook for AckFilter {
         let flow = self.held.remove(&held).and_then(|key| self.flows.get_mut(&key));
         if let Some(flow) = flow {
             flow.held = None;
-            flow.pass(flow.at + self.tail);
+            flow.waited(self.rules.tail);
         }
     }
 }

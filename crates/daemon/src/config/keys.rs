@@ -236,7 +236,7 @@ static EDGE: Section = Section {
         Key::new(
             "flows",
             whole(16, 1 << 20),
-            "Connections, either way, that are known: about 150 bytes of the kernel's memory each. The least recently seen goes first.",
+            "Connections, either way, that are known: about 160 bytes of the kernel's memory each. The least recently seen goes first.",
         )
         .default("8192"),
         Key::new(

@@ -1,11 +1,14 @@
 //! Scripted acknowledgements, and any.
 
+mod small;
+
 use super::*;
 use crate::{HookMaker, Hooked, Leaving, Met};
 use alloc::vec::Vec;
 use core::net::Ipv4Addr;
 use meshpace_keys::Values;
 use meshpace_tcp::{Flags, Options};
+use meshpace_units::Seq;
 use proptest::prelude::*;
 
 const MSS: u32 = 1460;
@@ -33,10 +36,15 @@ impl Filter {
     /// Who has acknowledged so much that sixteen segments wait.
     fn under_way() -> Self {
         let mut filter = Self::new();
-        for n in 0..=16 {
-            filter.at(n, 16 * n as u32, ack(16 * n as u32));
-        }
+        filter.opens(0);
         filter
+    }
+
+    /// Acknowledgements, all with this window field, until sixteen segments wait.
+    fn opens(&mut self, window: u16) {
+        for n in 0..=16 {
+            self.at(n, 16 * n as u32, Segment { window, ..ack(16 * n as u32) });
+        }
     }
 
     /// What goes on and what is dropped once this packet has come.
@@ -169,9 +177,7 @@ fn what_a_segment_has_no_field_for_passes_behind_what_waits() {
 fn a_window_that_closes_or_opens_passes_in_place_of_what_waits() {
     let window = |segments: u32, window: u16| Segment { window, ..ack(segments) };
     let mut filter = Filter::new();
-    for n in 0..=16 {
-        filter.at(n, 16 * n as u32, window(16 * n as u32, 1_000));
-    }
+    filter.opens(1_000);
     // Half and twice are neither: a receiver that reads on offers a little more or less with each.
     assert_eq!(filter.at(20, 257, window(257, 500)), passes(&[]));
     assert_eq!(filter.at(21, 258, window(258, 2_000)), replaces(&[257]));

@@ -43,6 +43,50 @@ fn one_passes_for_sixteen_segments_and_the_newest_waits() {
 }
 
 #[test]
+fn half_of_a_receivers_window_passes_where_its_scale_was_seen() {
+    // 8 segments by their scale; of an unknown one.
+    for (scale, window, segments) in [(Some(&[1, 3, 3, 3]), 1_460, 4), (None, 11_680, 4)] {
+        for (seen, segments) in [(true, segments), (false, 16)] {
+            let Some(mut bench) = bench(16) else { return };
+            let flags = Flags { syn: true, ..Flags::NONE };
+            let mut syn = bench.build(&Segment { flags, ..ack(0) });
+            if let Some(option) = scale {
+                syn.extend(option);
+                syn[3] += 4;
+                syn[32] += 1 << 4;
+            }
+            if seen {
+                assert_eq!(bench.run_bytes(&syn), NEXT);
+            }
+            for n in 0..=16 {
+                assert_eq!(bench.run(&Segment { window, ..ack(16 * n) }), NEXT);
+            }
+            let passes = |n: &u32| bench.run(&Segment { window, ..ack(256 + n) }) == NEXT;
+            assert_eq!((1..100).find(passes), Some(segments), "{scale:?} {seen}");
+        }
+    }
+}
+
+#[test]
+fn half_of_a_senders_window_passes_that_two_tails_have_found() {
+    let Some(mut bench) = bench(16) else { return };
+    bench.under_way();
+    for (waits, half) in [(264, 0), (270, 4 * MSS)] {
+        assert_eq!(bench.run(&ack(waits)), KEPT);
+        assert_eq!(bench.send(), NEXT, "its tail is over");
+        assert_eq!(bench.half(), half);
+    }
+    assert_eq!([271, 273, 274, 277, 278].map(|n| bench.run(&ack(n))), [KEPT, KEPT, NEXT, KEPT, NEXT]);
+    // A repeat's companion was not sent for its tail.
+    let Some(mut bench) = self::bench(16) else { return };
+    bench.under_way();
+    for waits in [264, 270] {
+        assert_eq!([bench.run(&ack(waits)), bench.run(&ack(waits)), bench.send()], [KEPT, NEXT, NEXT]);
+    }
+    assert_eq!(bench.half(), 0);
+}
+
+#[test]
 fn what_is_sent_passes_if_it_still_is_the_newest() {
     let Some(mut bench) = bench(16) else { return };
     bench.under_way();
@@ -93,8 +137,11 @@ fn what_says_more_passes_and_what_it_does_not_stand_for_follows() {
             assert_eq!(bench.send(), NEXT, "{what}");
         }
         assert_eq!(bench.held(), None, "{what}");
-        let ends = segment.flags.fin || segment.flags.rst || segment.flags.syn;
+        let ends = segment.flags.fin || segment.flags.rst;
         assert_eq!(bench.flows.get(&bench.key(), 0).is_err(), ends, "{what}");
+        if ends || segment.flags.syn {
+            assert_eq!(bench.run(&ack(258)), NEXT, "{what}: the first of its connection");
+        }
     }
 }
 

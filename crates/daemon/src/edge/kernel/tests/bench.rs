@@ -4,7 +4,7 @@ use crate::ebpf::loading::{ETHERNET_HEADER, program};
 pub(super) use crate::ebpf::trying::NEXT;
 use crate::ebpf::trying::{self, IFINDEX, MESH, SK_BUFF, with_rights};
 use crate::edge::kernel::*;
-use crate::edge::layout::{SENT_MARK, Told};
+use crate::edge::layout::{SENT_MARK, THIN_FLOW, THIN_FLOW_HALF, Told};
 use aya::programs::{TestRun, TestRunOptions};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
@@ -14,8 +14,6 @@ use std::net::IpAddr;
 /// `TC_ACT_REDIRECT`: to an interface that nobody has.
 pub(super) const KEPT: u32 = 7;
 pub(super) const MSS: u32 = 1460;
-/// `sizeof(struct thin_flow)`.
-pub(super) const FLOW: usize = 40;
 /// Nothing is due by itself while a busy machine lets a test wait.
 pub(super) const LONG: Span = Span::from_secs(10);
 
@@ -24,7 +22,7 @@ const MARK: usize = 8;
 
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
-    pub(super) flows: HashMap<MapData, Ends, [u8; FLOW]>,
+    pub(super) flows: HashMap<MapData, Ends, [u8; THIN_FLOW]>,
     pub(super) v6: bool,
     /// VLAN tags in front of the packet, by their types.
     pub(super) tags: &'static [u16],
@@ -136,6 +134,12 @@ impl Bench {
 
     pub(super) fn held(&self) -> Option<Held> {
         self.kernel.held(&self.key())
+    }
+
+    /// Half of the sender's window, if it was found small.
+    pub(super) fn half(&self) -> u32 {
+        let flow = self.flows.get(&self.key(), 0).expect("it is known");
+        crate::shared_bytes::u32_at(&flow, THIN_FLOW_HALF)
     }
 
     pub(super) fn told(&mut self) -> Vec<Told> {

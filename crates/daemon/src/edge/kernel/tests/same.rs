@@ -5,7 +5,8 @@
 //! bound of the rules lies less than 7 ms above one; if it took longer, the packet is run again in the state before.
 
 use super::*;
-use crate::edge::layout::Ends;
+use crate::edge::layout::{Ends, THIN_FLOW, THIN_FLOW_HALF};
+use crate::shared_bytes::u32_at;
 use meshpace_hook::{Direction, HOOKS, HookMaker, Hooked, Leaving, Met, Passing};
 use meshpace_keys::{Setting, Values};
 use meshpace_units::{Bytes, Instant};
@@ -15,8 +16,8 @@ use std::cell::RefCell;
 const TAIL: Span = Span::from_millis(97);
 const WAIT: Span = Span::from_millis(207);
 const SLACK: Span = Span::from_millis(6);
-/// Where the program notes times: when the newest came, when the last passed.
-const TIMES: [usize; 2] = [0, 8];
+/// Where the program notes times: when the newest came, when the last passed, when a window was found small.
+const TIMES: [usize; 3] = [0, 8, 16];
 
 /// A packet, by what it says.
 #[derive(Clone, Copy, Debug)]
@@ -35,14 +36,21 @@ struct Step {
 }
 
 const ACK: Flags = Flags { ack: true, ..Flags::NONE };
-static OPTIONS: [&[u8]; 6] = [
+static OPTIONS: [&[u8]; 11] = [
     &[],
     &[1, 1, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2],
     &[253, 6, 0x4d, 0x50, 0, 9, 1, 1],
     &[1, 1, 5, 10, 0, 0, 0, 1, 0, 0, 0, 2],
     &[172, 8, 0, 0, 0, 0, 0, 0],
     &[1, 1, 8, 9],
+    &[3, 3, 0, 1],
+    &[1, 3, 3, 3],
+    &[3, 3, 5, 3, 3, 4, 1, 1],
+    &[1, 1, 1, 3, 3, 15, 8, 9],
+    &[3, 4, 3, 0],
 ];
+/// From here on what a SYN's scale is read of.
+const SCALES: usize = 6;
 
 fn step() -> impl Strategy<Value = Step> {
     let gap = prop_oneof![24 => 0u64..2, 3 => 2u64..12, 1 => 12u64..60];
@@ -99,8 +107,8 @@ fn filter() -> Hooked<usize> {
 /// The program's note of a connection, with its times by the hook's clock.
 #[derive(Clone, Copy)]
 struct Noted {
-    bytes: [u8; FLOW],
-    times: [Instant; 2],
+    bytes: [u8; THIN_FLOW],
+    times: [Instant; 3],
 }
 
 /// One connection's two sides.
@@ -150,17 +158,18 @@ impl Both<'_> {
         }
     }
 
-    /// What the program has noted now: a time that it has set is now, or a tail after the newest came.
-    fn note(&mut self, place: usize, now: Instant, before: Instant, set: Option<[u8; FLOW]>) {
+    /// What the program has noted now: a time that it has set is now, or when the newest came, or a tail after that.
+    fn note(&mut self, place: usize, now: Instant, before: Instant, set: Option<[u8; THIN_FLOW]>) {
         let known = self.noted[place];
         let found = self.bench.flows.get(&self.bench.key(), 0).ok();
         self.noted[place] = found.map(|bytes| {
             let time = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
             let was =
                 |at: usize| set.map(|set| u64::from_ne_bytes(set[at..at + 8].try_into().expect("8 bytes")));
-            let old = known.map_or([now; 2], |noted| noted.times);
-            let times = [0, 1].map(|n| match time(TIMES[n]) {
+            let old = known.map_or([now; 3], |noted| noted.times);
+            let times = [0, 1, 2].map(|n| match time(TIMES[n]) {
                 same if Some(same) == was(TIMES[n]) => old[n],
+                came if Some(came) == was(0) && n == 2 => old[0],
                 tail if was(0).map(|at| at + TAIL.as_nanos()) == Some(tail) && n == 1 => old[0] + TAIL,
                 set => {
                     assert!(set >= before.as_nanos(), "{set} was set");
@@ -191,10 +200,12 @@ fn the_programs_verdicts_are_the_hooks() {
     bench.port = 2;
     let bench = RefCell::new(bench);
     let seen = RefCell::new([0u32; 2]);
-    // Enough to come out of slow start, then anything.
-    let opening = (0u32..60).prop_map(|n| n * 16 * MSS);
+    let found_small = RefCell::new(0u32);
+    // A SYN or none, enough to come out of slow start, then anything.
+    let opening = (prop_oneof![1 => 0..SCALES, 4 => SCALES..OPTIONS.len()], 0u32..60);
     let strategy = (opening, any::<bool>(), prop::collection::vec(step(), 1..60));
-    proptest!(ProptestConfig::with_cases(300), |((opening, v6, steps) in strategy)| {
+    proptest!(ProptestConfig::with_cases(300), |(((options, opening), v6, steps) in strategy)| {
+        let opening = opening * 16 * MSS;
         let mut bench = bench.borrow_mut();
         bench.port += 2;
         bench.v6 = v6;
@@ -212,7 +223,8 @@ fn the_programs_verdicts_are_the_hooks() {
         let plain = |connection, more: u32| Step {
             gap: 0, connection, more: more as i32, window: 1_000, payload: 0, flags: ACK, other_flags: [0, 0], options: &[],
         };
-        let first = [plain(0, 0), plain(0, opening), plain(1, 0), plain(1, opening)];
+        let syn = Step { flags: Flags { syn: true, ..Flags::NONE }, options: OPTIONS[options], ..plain(0, 0) };
+        let first = [syn, plain(0, 0), plain(0, opening), plain(1, 0), plain(1, opening)];
         for step in first.into_iter().chain(steps) {
             now += Span::from_millis(10 * step.gap);
             hook.handle_timeout(now);
@@ -292,7 +304,11 @@ fn the_programs_verdicts_are_the_hooks() {
             }
             prop_assert_eq!(Bytes(hook.len() as u64), Bytes(waits.iter().flatten().count() as u64));
         }
+        let small = |noted: &&Noted| u32_at(&noted.bytes, THIN_FLOW_HALF) > 0;
+        *found_small.borrow_mut() += both.noted.iter().flatten().filter(small).count() as u32;
     });
     let [kept, passed] = *seen.borrow();
     assert!(kept > 1_000 && passed > 1_000, "both happen: {kept} kept, {passed} passed");
+    let small = *found_small.borrow();
+    assert!(small > 20, "windows are found small: {small}");
 }
