@@ -45,7 +45,7 @@ pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
         words.next().is_some() && words.any(|word| word == number)
     });
     let lasting = |what: String| Err(Trouble::Lasting(format!("nft: {what} table inet {tag}")));
-    let (found, wanted) = (queues.count(), plan.matches().count() * plan.owner().chains().len());
+    let (found, wanted) = (queues.count(), plan.matches().count() * plan.owner().hooks().len());
     if found != wanted {
         return lasting(format!("{found} of {wanted} rules in"));
     }
@@ -122,7 +122,7 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
         )
         .expect("a String takes all");
     }
-    for chain in plan.owner().chains() {
+    for chain in plan.owner().hooks() {
         write_chain(&mut out, plan, form, &chain.to_lowercase(), statement);
     }
     out.push_str("}\n");

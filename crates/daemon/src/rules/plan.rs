@@ -23,8 +23,8 @@ impl Owner {
         }
     }
 
-    /// The kernel's hooks at which they stand, as iptables' chains.
-    pub(super) const fn chains(self) -> &'static [&'static str] {
+    /// nftables' hooks at which they stand, as iptables names them.
+    pub(super) const fn hooks(self) -> &'static [&'static str] {
         match self {
             Self::Gateway => &["FORWARD"],
             Self::Edge => &["FORWARD", "OUTPUT"],

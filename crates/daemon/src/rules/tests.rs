@@ -276,21 +276,20 @@ fn an_edges_rules_stand_beside_a_gateways() {
                 Plan::of_edge(&edge, &["mesh0".to_owned()])
                     .leased(Some(Ports { v4: 40_003, v6: Some(40_004) }))
             };
+            // Behind the filter whatever the form, and behind a gateway that stands before it.
             let form = Form { repairs_untracked: false, hook: Hook::BeforeFilter, ..BEST };
-            assert_eq!(backend.install_as(&plan(7), BEST), Ok(false));
+            let gateways = Form { hook: Hook::BeforeFilter, ..BEST };
+            assert_eq!(backend.install_as(&plan(7), gateways), Ok(false));
             assert_eq!(backend.install_as(&plan_of_edge(), form), Ok(false));
-            assert_eq!(backend.verify(&plan(7), BEST), Ok(()));
+            assert_eq!(backend.verify(&plan(7), gateways), Ok(()));
             assert_eq!(backend.verify(&plan_of_edge(), form), Ok(()));
             let text = saved(backend, "mangle");
             assert_eq!(text.matches("-m length --length 0:120").count(), 2, "{text}");
-            for chain in ["FORWARD", "OUTPUT"] {
-                let jump =
-                    format!("-A {chain} -p tcp -m comment --comment meshpaced_edge -j meshpaced_edge\n");
-                assert_eq!(text.matches(&jump).count(), 2, "{text}");
-            }
-            // Behind the jump in either chain nobody's rule sees what was queued.
+            let jump = "-A POSTROUTING -p tcp -m comment --comment meshpaced_edge -j meshpaced_edge\n";
+            assert_eq!(text.matches(jump).count(), 2, "{text}");
+            // Behind the jump nobody's rule sees what was queued.
             let name = backend.name();
-            sh(&format!("{name} -t mangle -A OUTPUT -s 192.0.2.2 -j ACCEPT"));
+            sh(&format!("{name} -t mangle -A POSTROUTING -s 192.0.2.2 -j ACCEPT"));
             let appended = backend.verify(&plan_of_edge(), form).unwrap_err();
             assert!(appended.why().contains("behind the jump"), "{appended}");
             assert_eq!(backend.install_as(&plan_of_edge(), form), Ok(true));

@@ -1,5 +1,6 @@
 //! The rules as a chain of a table of iptables, old or on nftables: `FORWARD` jumps to the chain `meshpaced`. The table is
-//! `security`, which stands behind the filter, or `mangle`.
+//! `security`, which stands behind the filter, or `mangle`. An edge's are behind a gateway's, since no other rule of the same chain
+//! sees what a gateway has queued: `POSTROUTING` of `mangle`, through which goes what is forwarded and what is this host's own.
 //!
 //! iptables-restore puts a whole set of changes in force at once, which is what makes replacing seamless. A queued packet
 //! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
@@ -162,9 +163,9 @@ impl Xtables {
             if let Some(missing) = elsewhere.iter().find(|rule| !is_there(rule)) {
                 return changed(format!("table {table} lacks {missing}"));
             }
-            let last = |hook: &str| saved.lines().rfind(|line| line.starts_with(&format!("-A {hook} ")));
-            let is_last = |hook: &&str| last(hook) == Some(&jump(plan.owner(), hook));
-            if !chain.is_empty() && !plan.owner().chains().iter().all(is_last) {
+            let hook = hook(plan.owner());
+            let last = saved.lines().rfind(|line| line.starts_with(&format!("-A {hook} ")));
+            if !chain.is_empty() && last != Some(&jump(plan.owner())) {
                 return changed(format!("table {table} {NOT_LAST}"));
             }
             if found.len() != elsewhere.len() {
@@ -197,7 +198,9 @@ impl Xtables {
 }
 
 /// The tables that rules of ours may be in.
-const TABLES: [&str; 3] = [table(Hook::AfterFilter), table(Hook::BeforeFilter), RAW];
+const TABLES: [&str; 3] = [SECURITY, MANGLE, RAW];
+const SECURITY: &str = "security";
+const MANGLE: &str = "mangle";
 /// What is said if somebody appended a rule.
 pub(super) const NOT_LAST: &str = "has rules behind the jump, which accepted packets do not see";
 /// The table before the connection tracker.
@@ -211,13 +214,21 @@ fn wanted(family: Family, plan: &Plan, form: Form) -> Vec<(&'static str, Vec<Str
         "-A OUTPUT -p tcp -m mark --mark {REPAIR_MARK:#x} -m comment --comment {tag} -j CT --notrack"
     );
     let repairs = form.repairs_untracked.then(|| (RAW, vec![repairs]));
-    std::iter::once((table(form.hook), queueing)).chain(repairs).collect()
+    std::iter::once((table(plan.owner(), form.hook), queueing)).chain(repairs).collect()
 }
 
-const fn table(hook: Hook) -> &'static str {
-    match hook {
-        Hook::AfterFilter => "security",
-        Hook::BeforeFilter => "mangle",
+const fn table(owner: Owner, hook: Hook) -> &'static str {
+    match (owner, hook) {
+        (Owner::Gateway, Hook::AfterFilter) => SECURITY,
+        (Owner::Gateway, Hook::BeforeFilter) | (Owner::Edge, _) => MANGLE,
+    }
+}
+
+/// The chain that jumps to ours.
+const fn hook(owner: Owner) -> &'static str {
+    match owner {
+        Owner::Gateway => "FORWARD",
+        Owner::Edge => "POSTROUTING",
     }
 }
 
@@ -267,9 +278,7 @@ fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
              --mask {mask} --rsource -m comment --comment {tag}"
         )
     });
-    // Behind the note, which stands in one of the same chains.
-    let jumps = plan.owner().chains().iter().map(|hook| jump(plan.owner(), hook));
-    note.into_iter().chain(jumps).collect()
+    note.into_iter().chain([jump(plan.owner())]).collect()
 }
 
 /// Where signs of life of this IP version come from; `None` if none will, which a lease of two seconds would not outlive.
@@ -289,8 +298,8 @@ fn without_ports(rule: &str) -> String {
     words.join(" ")
 }
 
-fn jump(owner: Owner, hook: &str) -> String {
-    let tag = owner.tag();
+fn jump(owner: Owner) -> String {
+    let (tag, hook) = (owner.tag(), hook(owner));
     format!("-A {hook} -p tcp -m comment --comment {tag} -j {tag}")
 }
 
