@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import struct
+import tomllib
 from ipaddress import IPv4Address
 from pathlib import Path
 
 import pytest
 
+from meshpace import engine
 from meshpace.emulation import daemons
 from meshpace.emulation.daemons import DAEMONS
 from meshpace.emulation.record import EmulationError, Host
 from meshpace.emulation.routes import Change, Route, complete, parse, ways
+from meshpace.emulation.saved import save
+from meshpace.engine import Job
 
 NAMES = {"10.77.0.2": "n0", "10.77.0.3": "n1", "10.77.0.4": "n2"}
 NEW, DELETED = 24, 25
@@ -110,3 +114,53 @@ def test_a_daemon_that_is_not_there_is_named_with_its_package(monkeypatch: pytes
     monkeypatch.setattr(daemons, "_PLACES", ())
     with pytest.raises(EmulationError, match=r"--daemon bird: bird is missing \(Debian: bird2\)"):
         DAEMONS["bird"].found()
+
+
+CHAIN = b"""
+measure = { duration = "20s", warmup = "2s" }
+topology = { kind = "chain", hops = 2 }
+routing = { protocol = "aodv" }
+radio.mac_overhead = "36B"
+[scenario]
+name = "a \\"chain\\""
+[[emulate.node]]
+node = "n0"
+[[flow]]
+from = "n2"
+to = "n0"
+scheme = "newreno"
+"""
+
+
+def transfer(source: str, sink: str) -> dict[str, str]:
+    return {"from": source, "to": sink, "app": "iperf3", "scheme": "kernel-cubic"}
+
+
+ROUTES = [route("n0", "n2", "n1"), route("n1", "n2", None), route("n2", "n0", "n1"), route("n1", "n0", None)]
+
+
+def test_saved_routes_are_paths_of_a_scenario_that_runs(tmp_path: Path) -> None:
+    path = tmp_path / "saved.toml"
+    job = Job("chain.toml", CHAIN, ("radio.rate=2Mbps", "flow.0.start=3s"))
+    save(path, job, {"flows": [transfer("n0", "n2")]}, ROUTES)
+    found = tomllib.loads(path.read_text())
+    assert found["routing"] == {"protocol": "static"}
+    assert "emulate" not in found
+    assert found["radio"] == {"mac_overhead": "36B", "rate": "2Mbps"}
+    assert found["scenario"]["name"] == 'a "chain"'
+    first, second = found["flow"]
+    assert (first["scheme"], first["start"], first["path"]) == ("newreno", "3s", ["n2", "n1", "n0"])
+    assert (second["scheme"], second["path"]) == ("linux-cubic", ["n0", "n1", "n2"])
+    assert found["scheme"] == {"linux-cubic": {"small_queue": False}}
+    (result,) = engine.run_many([Job(str(path), path.read_bytes())])
+    assert all(flow["goodput_bps"] > 0 for flow in result["flows"])
+
+
+def test_routes_that_lead_nowhere_are_not_saved(tmp_path: Path) -> None:
+    path = tmp_path / "saved.toml"
+    job = Job("chain.toml", CHAIN)
+    with pytest.raises(EmulationError, match="no way from n2 to n0"):
+        save(path, job, {"flows": []}, ROUTES[:2])
+    with pytest.raises(EmulationError, match="found no transfer"):
+        save(path, job._replace(text=CHAIN.partition(b"[[flow]]")[0]), {"flows": []}, ROUTES)
+    assert not path.exists()

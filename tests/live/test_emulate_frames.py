@@ -14,8 +14,10 @@ from emulating import Emulation, called, emulate, left_behind
 from net import run, wait_for
 from test_emulate import PING
 
+from meshpace import engine
 from meshpace.emulation.daemons import DAEMONS
 from meshpace.emulation.record import EmulationError
+from meshpace.engine import Job
 
 CHAIN = """\
 [measure]
@@ -133,13 +135,21 @@ hops = 2
 node = "n0"
 run = "PING -c 2 10.77.0.4"
 collect = "output"
+[[emulate.node]]
+node = "n0"
+run = "iperf3 -J -c n2 -C cubic -t 2"
+collect = "iperf3"
+[[emulate.node]]
+node = "n2"
+run = "iperf3 -s"
 """.replace("PING", " ".join(PING))
 
 
 @pytest.mark.skipif(not daemon_is_there("babeld"), reason="needs babeld (make setup unpacks it)")
+@pytest.mark.skipif(shutil.which("iperf3") is None, reason="needs iperf3")
 def test_babeld_finds_its_routes_and_commands_wait_for_them(tmp_path: Path) -> None:
-    air = tmp_path / "air.pcapng"
-    words = ("--daemon", "babeld", "--daemon-line", "default hello-interval 1", "--pcap", air)
+    air, saved = tmp_path / "air.pcapng", tmp_path / "saved.toml"
+    words = ("--daemon", "babeld", "--daemon-line", "default hello-interval 1", "--pcap", air, "--save-routes", saved)
     with Emulation(tmp_path, called(61), MESH, *words) as emulation:
         result = emulation.result()
     daemon = result["daemon"]
@@ -154,11 +164,15 @@ def test_babeld_finds_its_routes_and_commands_wait_for_them(tmp_path: Path) -> N
         ("n2", "n0"): ("n1", 2),
         ("n2", "n1"): ("n1", 1),
     }
-    (ping,) = result["runs"]
+    ping = result["runs"][0]
     assert ping["exit_status"] == 0, ping
     assert "ttl=63" in ping["output"]
     (there,) = (row for row in result["traffic"] if (row["from"], row["to"]) == ("n0", "n2"))
-    assert (there["packets"], there["delivered"], there["hops"]) == (2, 2, 2)
+    assert (there["hops"], there["delivered"] > 100) == (2, True)
+    (emulated,) = result["flows"]
+    (twin,) = engine.run_many([Job(str(saved), saved.read_bytes(), ("measure.duration=6s", "measure.warmup=3s"))])
+    # Two seconds from slow start on beside three that are under way: of one size, more is not said (docs/emulation.md).
+    assert 0.3 < emulated["goodput_bps"] / twin["flows"][0]["goodput_bps"] < 2
     hellos = {row["node"]: row["sent_to_all"] for row in result["ethernet"]}
     assert set(hellos) == {"n0", "n1", "n2"}
     assert all(count > 15 for count in hellos.values()), "a Hello a second"
@@ -192,6 +206,28 @@ def test_bird_s_routes_are_shown_and_after_a_kill_clean_leaves_nothing(tmp_path:
         assert left_behind(emulation.name) == []
 
 
+def test_a_node_is_switched_off_and_on(tmp_path: Path) -> None:
+    text = f"""\
+measure = {{ duration = "8s", warmup = "0s" }}
+topology = {{ kind = "chain", hops = 2 }}
+[emulate]
+event = [{{ at = "3s", node = "n1", radios = "off" }}, {{ at = "5s", node = "n1", radios = "on" }}]
+[[emulate.node]]
+node = "n0"
+run = "ip route add 10.77.0.4 via 10.77.0.3; {" ".join(PING)} -i 0.1 10.77.0.4"
+[[emulate.node]]
+node = "n1"
+[[emulate.node]]
+node = "n2"
+run = "ip route add 10.77.0.2 via 10.77.0.3"
+"""
+    with Emulation(tmp_path, called(65), text) as emulation:
+        result = emulation.result()
+    (there,) = (row for row in result["traffic"] if row["from"] == "n0")
+    # From the last ping before to the first after, which may have to wait until ARP has asked once more.
+    assert 1.9 < there["longest_gap_s"] < 4.5, there
+
+
 @pytest.mark.parametrize(
     ("text", "words", "said"),
     [
@@ -199,6 +235,8 @@ def test_bird_s_routes_are_shown_and_after_a_kill_clean_leaves_nothing(tmp_path:
         (CHAIN + '[[emulate.host]]\nnode = "n1"\n', (), "which an [[emulate.host]] names, too"),
         (CHAIN, ("--daemon", "olsrd"), "allowed: babeld, bird"),
         (CHAIN, ("--daemon-line", "random-id true"), "found without --daemon"),
+        (CHAIN, ("--save-routes", "saved.toml"), "found without --daemon"),
+        (CHAIN + '[[emulate.event]]\nat = "1s"\nnode = "B"\nradios = "off"\n', (), "found the wired node"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path: Path, text: str, words: tuple[str, ...], said: str) -> None:

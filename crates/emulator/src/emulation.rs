@@ -14,8 +14,9 @@ use meshpace_mesh::{Live, RunResult};
 use meshpace_network::AirId;
 use meshpace_packet::{Body, Ethernet, Host, Packet, PacketId};
 use meshpace_radio::Position;
-use meshpace_scenario::{Layer, Plan, Scenario, ScenarioError};
+use meshpace_scenario::{EmulatedEvent, Layer, Plan, Scenario, ScenarioError};
 use meshpace_units::{Ecn, Instant};
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// A scenario whose real hosts give and take packets.
@@ -27,6 +28,8 @@ pub struct Emulation<'a> {
     stations: Stations,
     /// By port; zeros where it carries packets.
     frames: Vec<FrameCounts>,
+    /// What has not happened yet.
+    events: VecDeque<EmulatedEvent>,
     crossings: Crossings,
     traffic: Traffic,
 }
@@ -100,6 +103,7 @@ impl<'a> Emulation<'a> {
             stations: Stations::new(scenario),
             frames: vec![FrameCounts::default(); ports.len()],
             ports,
+            events: scenario.emulated_events.iter().copied().collect(),
             crossings: Crossings::default(),
             traffic: Traffic::new(begin),
         })
@@ -133,11 +137,26 @@ impl<'a> Emulation<'a> {
     /// When something happens next unless a host sends before.
     #[must_use]
     pub fn next_at(&self) -> Option<Instant> {
-        self.live.next_at()
+        let event = self.events.front().map(|event| Instant::ZERO + event.at);
+        [self.live.next_at(), event].into_iter().flatten().min()
     }
 
     /// Lets things happen up to `now` until a packet comes to a real host, or to a gateway that is one. `None`: it is `now`.
     pub fn advance(&mut self, now: Instant) -> Option<Delivery> {
+        loop {
+            let event = self.events.front().copied().filter(|event| Instant::ZERO + event.at <= now);
+            let until = event.map_or(now, |event| Instant::ZERO + event.at);
+            if let Some(delivery) = self.advance_undisturbed(until) {
+                return Some(delivery);
+            }
+            let EmulatedEvent { node, on, .. } = event?;
+            self.live.switch(node, on);
+            self.events.pop_front();
+        }
+    }
+
+    /// The same where no node is switched meanwhile.
+    fn advance_undisturbed(&mut self, now: Instant) -> Option<Delivery> {
         while let Some((at, host, packet)) = self.live.advance(now) {
             // Where no real host is, nobody takes it.
             let Some(index) = self.hosts.iter().position(|known| *known == host) else { continue };

@@ -29,6 +29,8 @@ struct Pair {
     delays: Quantiles,
     /// Deliveries by the number of radio links passed.
     hops: BTreeMap<u16, u64>,
+    latest: Option<Instant>,
+    longest_gap: Option<Span>,
 }
 
 /// What a real host sent to another one, over the measured interval.
@@ -50,6 +52,8 @@ pub struct TrafficResult {
     pub delivered_bytes: u64,
     /// Radio links on the way, median.
     pub hops: Option<u16>,
+    /// The longest time from one delivery to the next: an outage, where something was sent all the time.
+    pub longest_gap_s: Option<f64>,
     /// Mean of the simulated time from device to device.
     pub delay_mean_s: Option<f64>,
     /// Median of it, to 1 %.
@@ -92,6 +96,9 @@ impl Traffic {
         pair.total_delay += delay.as_secs_f64();
         pair.delays.record(delay);
         *pair.hops.entry(packet.travelled).or_default() += 1;
+        let gap = pair.latest.map(|latest| now - latest);
+        pair.longest_gap = pair.longest_gap.max(gap);
+        pair.latest = Some(now);
     }
 
     /// A row a pair of hosts, in the order of the hosts.
@@ -115,6 +122,7 @@ impl Traffic {
                 delivered: pair.delivered,
                 delivered_bytes: pair.delivered_bytes,
                 hops: middle.map(|(hops, _)| *hops),
+                longest_gap_s: pair.longest_gap.map(Span::as_secs_f64),
                 delay_mean_s: (pair.delivered > 0).then(|| pair.total_delay / pair.delivered as f64),
                 delay_p50_s: pair.delays.quantile(0.5).map(Span::as_secs_f64),
                 delay_p95_s: pair.delays.quantile(0.95).map(Span::as_secs_f64),

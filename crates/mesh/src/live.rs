@@ -99,6 +99,11 @@ impl<'a> Live<'a> {
         self.simulation.network.send_frame(from, on, to, packet)
     }
 
+    /// A node's radios are [switched](meshpace_network::Network::switch) on or off, at the time up to which things have [happened](Self::advance).
+    pub fn switch(&mut self, node: NodeId, on: bool) {
+        self.simulation.network.switch(node, on);
+    }
+
     /// Packets of real bytes that cross a gateway are [given out](meshpace_network::Network::give_out) from now on; false if the host is no gateway.
     pub fn give_out(&mut self, host: Host) -> bool {
         let network = &mut self.simulation.network;

@@ -123,6 +123,21 @@ impl Hearers {
         table
     }
 
+    /// The same where some of the nodes hear nobody and nobody hears them.
+    #[must_use]
+    pub fn without(&self, silent: impl Fn(NodeId) -> bool) -> Self {
+        let mut table = Self::default();
+        let mut row = Vec::new();
+        for node in (0..self.nodes()).map(NodeId::from_index) {
+            row.clear();
+            if !silent(node) {
+                row.extend(self.of(node).filter(|hearer| !silent(hearer.node)));
+            }
+            table.push(&row);
+        }
+        table
+    }
+
     /// Forgets all rows; their place is kept.
     pub(crate) fn clear(&mut self) {
         self.entries.clear();
@@ -181,6 +196,11 @@ mod tests {
         assert_eq!(row(2), [renumbered(0, hearer(0, 6.0)), lossy]);
         let all: Vec<_> = (0..4).map(NodeId).collect();
         assert_eq!(table.among(&all), table);
+        let quiet = table.without(|node| node == NodeId(0));
+        let row = |node| quiet.of(NodeId(node)).collect::<Vec<_>>();
+        let kept = Hearer { lossy: true, ..hearer(2, 7.0) };
+        assert_eq!([row(0), row(1), row(2), row(3)], [vec![], vec![], vec![hearer(1, 5.0)], vec![kept]]);
+        assert_eq!(table.without(|_| false), table);
     }
 
     #[test]

@@ -4,9 +4,10 @@ use crate::extra::Extra;
 use crate::keys::ROOT;
 use crate::overrides::Overrides;
 use crate::read::{
-    EmulatedHostSpec, FlowSpec, LinkSpec, MeshScheme, MobilitySpec, NodeSpec, RadioLinkSpec, RadioSpec,
-    Settings, Topology, read_emulated_hosts, read_flows, read_links, read_measure, read_mesh_scheme,
-    read_mobility, read_nodes, read_radio, read_radio_links, read_routing, read_schemes, read_topology,
+    EmulatedEventSpec, EmulatedHostSpec, FlowSpec, LinkSpec, MeshScheme, MobilitySpec, NodeSpec,
+    RadioLinkSpec, RadioSpec, Settings, Topology, read_emulated_events, read_emulated_hosts, read_flows,
+    read_links, read_measure, read_mesh_scheme, read_mobility, read_nodes, read_radio, read_radio_links,
+    read_routing, read_schemes, read_topology,
 };
 use crate::{Measure, Routing, Scenario, ScenarioError, SchemeSetting};
 use meshpace_settings::{Table, complaints, read};
@@ -64,6 +65,7 @@ pub struct ScenarioFile {
     pub(crate) mobility: Option<MobilitySpec>,
     pub(crate) flows: Vec<FlowSpec>,
     pub(crate) emulated_hosts: Vec<EmulatedHostSpec>,
+    pub(crate) emulated_events: Vec<EmulatedEventSpec>,
     pub(crate) mesh_scheme: MeshScheme,
     pub(crate) scheme_settings: Vec<SchemeSetting>,
     pub(crate) extras: Vec<Extra>,
@@ -141,6 +143,7 @@ impl ScenarioFile {
             mesh_scheme: read_mesh_scheme(&root, &defaults, &flows)?,
             flows,
             emulated_hosts: read_emulated_hosts(&root)?,
+            emulated_events: read_emulated_events(&root)?,
             scheme_settings: read_schemes(&root)?,
             extras: crate::extra::read(&root)?,
         })

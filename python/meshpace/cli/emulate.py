@@ -36,6 +36,10 @@ def run(
     daemon_line: Annotated[
         list[str] | None, Option(metavar="LINE", help="A line that its configuration begins with at every node.")
     ] = None,
+    save_routes: Annotated[
+        Path | None,
+        Option(metavar="FILE", help="Write a scenario with the transfers, over the daemon's routes."),
+    ] = None,
     dilate: Annotated[
         float, Option(min=1.0, max=1000.0, help="Each simulated second takes so many: for what cannot keep up.")
     ] = 1.0,
@@ -58,15 +62,25 @@ def run(
 
     if daemon is not None and daemon not in DAEMONS:
         raise InputError(f"--daemon: found {daemon!r}; allowed: {', '.join(DAEMONS)}")
-    if daemon_line and daemon is None:
-        raise InputError("--daemon-line: found without --daemon; allowed: beside it")
+    for option, given in (("--daemon-line", daemon_line), ("--save-routes", save_routes)):
+        if given and daemon is None:
+            raise InputError(f"{option}: found without --daemon; allowed: beside it")
     length = [] if duration is None else [f"measure.duration={duration}", "measure.warmup=0s"]
     one = job(scenario, [*length, *(settings or ())], one_scheme(scheme, "emulate"), seed)
     tell([one])
-    shown = view or view_port is not None
-    emulated = emulate(
-        Plan(one, name, tuple(host or ()), daemon, tuple(daemon_line or ()), dilate, pcap, shown, view_port)
+    plan = Plan(
+        one,
+        name=name,
+        extra_hosts=tuple(host or ()),
+        daemon=daemon,
+        daemon_lines=tuple(daemon_line or ()),
+        save_routes=save_routes,
+        dilation=dilate,
+        pcap=pcap,
+        view=view or view_port is not None,
+        view_port=view_port,
     )
+    emulated = emulate(plan)
     _show(emulated.result, json)
     for complaint in emulated.complaints:
         print(complaint, file=sys.stderr)

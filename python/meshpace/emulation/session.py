@@ -23,6 +23,7 @@ from meshpace.emulation.engine import Engine, Order
 from meshpace.emulation.record import EmulationError, Host, Record, safe
 from meshpace.emulation.routes import Route, Watch, read
 from meshpace.emulation.runs import Run, run_all
+from meshpace.emulation.saved import save
 from meshpace.engine import Job
 from meshpace.files import replacing
 
@@ -45,6 +46,8 @@ class Plan:
     """The routing daemon of every mesh node; with it all of them that are no hosts have kernels that forward."""
     daemon_lines: tuple[str, ...] = ()
     """What its configuration begins with everywhere."""
+    save_routes: Path | None = None
+    """Where the scenario with its routes goes."""
     dilation: float = 1.0
     pcap: Path | None = None
     view: bool = False
@@ -115,7 +118,10 @@ def emulate(plan: Plan) -> Emulated:
         result["daemon"] = None if convergence is None else convergence.row(zero, plan.dilation)
         if view is not None:
             view.over(["The emulation has come to its end.", *verdict.in_words(result)])
-        return _result(result, resolved, hosts, runs, plan.dilation)
+        emulated = _result(result, resolved, hosts, runs, plan.dilation)
+        if plan.save_routes is not None and convergence is not None and convergence.still is not None:
+            save(plan.save_routes, plan.job, emulated.result, convergence.routes)
+        return emulated
 
 
 @contextmanager

@@ -13,6 +13,7 @@ mod movement;
 mod quality;
 mod rates;
 mod spreading;
+mod switched;
 
 pub use airs::AirId;
 pub(crate) use airs::Airs;
@@ -31,6 +32,7 @@ use meshpace_radio::{
     Position, Station, StationConfig,
 };
 use meshpace_units::{Bytes, Instant, NodeId, Span};
+use switched::Switched;
 
 /// A channel: it carries a frame of one station to all that hear it, and says what each makes of it.
 pub(crate) struct Air {
@@ -53,6 +55,8 @@ pub(crate) struct Air {
     links: Option<Box<Links>>,
     /// How links' strengths change with time.
     fading: Option<Box<Fading>>,
+    /// Who is switched off; `None`: nobody was ever.
+    switched: Option<Box<Switched>>,
     /// Data rates.
     rates: RateTable,
     /// Links that lose frames.
@@ -114,6 +118,7 @@ impl Air {
             hearers: Hearers::default(),
             links,
             fading,
+            switched: None,
             rates,
             losses,
             settles_frames,
@@ -127,10 +132,29 @@ impl Air {
     /// Who hears whom from now on, by nodes.
     fn heard_by_node(&mut self, mut by_node: Hearers) {
         self.losses.mark(&mut by_node);
-        self.hearers = match &self.members {
+        let all = match &self.members {
             None => by_node,
             Some(members) => by_node.among(members),
         };
+        self.hearers = match &mut self.switched {
+            None => all,
+            Some(switched) => {
+                switched.becomes(all);
+                switched.hearers()
+            }
+        };
+    }
+
+    /// A node's station, if it has one here, is on from now on, or off: it hears nobody then, and nobody hears it.
+    pub(crate) fn switch(&mut self, node: NodeId, on: bool) {
+        let Some(station) = self.station_of(node) else { return };
+        let mut switched = self
+            .switched
+            .take()
+            .unwrap_or_else(|| Box::new(Switched::new(std::mem::take(&mut self.hearers))));
+        switched.switch(station, on);
+        self.hearers = switched.hearers();
+        self.switched = Some(switched);
     }
 
     /// The table to fill anew: in place if it goes by nodes anyway.

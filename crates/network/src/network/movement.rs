@@ -1,9 +1,10 @@
-//! Nodes move and links fade: who hears whom changes.
+//! Nodes move, links fade, nodes are switched off and on: who hears whom changes.
 
 use super::Network;
 use crate::air::{Air, Movement};
 use crate::event::Event;
 use meshpace_radio::Position;
+use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
@@ -24,6 +25,12 @@ impl<T: Copy + Debug> Network<T> {
     /// True if who hears whom changes.
     pub(super) fn links_change(&self) -> bool {
         self.movement.is_some() || self.airs.iter().any(|air| air.fading_step().is_some())
+    }
+
+    /// A node's radios are on from now on, or off: then they hear nobody, and nobody hears them, but for frames that are on the air
+    /// now. Its queues and its routing are as they were, and find out.
+    pub fn switch(&mut self, node: NodeId, on: bool) {
+        self.airs.iter_mut().for_each(|air| air.switch(node, on));
     }
 
     pub(super) fn nodes_move(&mut self) {

@@ -17,6 +17,17 @@ pub(super) static EMULATE: Section = Section {
             Kind::Tables(&EMULATED_NODE),
             "A mesh node whose kernel forwards: its device carries Ethernet frames to and from its neighbours; and a command that runs there.",
         ),
+        Key::new("event", Kind::Tables(&EMULATED_EVENT), "What happens to a mesh node, and when."),
+    ],
+};
+
+static EMULATED_EVENT: Section = Section {
+    doc: "A mesh node is switched off or on: off, its radios hear nobody and nobody hears them.",
+    more: &[],
+    keys: &[
+        Key::new("at", TIME_FROM_0, "When, from time 0.").required(),
+        Key::new("node", Kind::Text, "The node's id.").required(),
+        Key::new("radios", Kind::Choice(&["off", "on"]), "What they are from then on.").required(),
     ],
 };
 

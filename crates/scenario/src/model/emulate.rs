@@ -1,7 +1,7 @@
 //! Real hosts.
 
 use crate::Endpoint;
-use meshpace_units::Span;
+use meshpace_units::{NodeId, Span};
 
 /// A node that is a real host where the scenario is emulated.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +21,17 @@ pub enum Layer {
     Packets,
     /// Ethernet frames to and from neighbours: the kernels forward.
     Frames,
+}
+
+/// A node is switched on or off while the scenario is emulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EmulatedEvent {
+    /// When, from time 0.
+    pub at: Span,
+    /// The node.
+    pub node: NodeId,
+    /// On, or off.
+    pub on: bool,
 }
 
 /// A command on a real host.

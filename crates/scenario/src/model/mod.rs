@@ -9,7 +9,7 @@ mod radio;
 
 pub(crate) use channel::centre_of;
 pub use channel::{Channel, NodeRadio};
-pub use emulate::{Collect, EmulatedHost, HostCommand, Layer};
+pub use emulate::{Collect, EmulatedEvent, EmulatedHost, HostCommand, Layer};
 pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
@@ -71,6 +71,8 @@ pub struct Scenario {
     pub flows: Vec<Flow>,
     /// The real hosts of an emulation, a row a command; simulated runs do not look at them.
     pub emulated_hosts: Vec<EmulatedHost>,
+    /// What happens to nodes in an emulation, in the order of time; simulated runs do not look at it.
+    pub emulated_events: Vec<EmulatedEvent>,
     /// Every parameter of every `[scheme.NAME]` table, in file order; not interpreted here.
     pub scheme_settings: Vec<SchemeSetting>,
     pub(crate) scheme_uses: Vec<(String, Location)>,

@@ -14,6 +14,22 @@ pub(crate) struct EmulatedHostSpec {
     pub collect: Collect,
 }
 
+/// What happens to a node, which is still a name.
+#[derive(Clone, Debug)]
+pub(crate) struct EmulatedEventSpec {
+    pub at: Span,
+    pub node: Named,
+    pub on: bool,
+}
+
+pub(crate) fn read_emulated_events(root: &Settings<'_>) -> Result<Vec<EmulatedEventSpec>, ScenarioError> {
+    let read = |settings: &Settings<'_>| {
+        let on = settings.choice("radios", &[("off", false), ("on", true)])?;
+        Ok(EmulatedEventSpec { at: settings.value("at")?.span(), node: settings.named("node")?, on })
+    };
+    root.section("emulate")?.sections("event")?.iter().map(read).collect()
+}
+
 pub(crate) fn read_emulated_hosts(root: &Settings<'_>) -> Result<Vec<EmulatedHostSpec>, ScenarioError> {
     let emulate = root.section("emulate")?;
     let mut specs = Vec::new();

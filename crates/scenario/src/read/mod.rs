@@ -10,7 +10,7 @@ mod radio;
 mod schemes;
 mod topology;
 
-pub(crate) use emulate::{EmulatedHostSpec, read_emulated_hosts};
+pub(crate) use emulate::{EmulatedEventSpec, EmulatedHostSpec, read_emulated_events, read_emulated_hosts};
 pub(crate) use flow::{FlowSpec, Period, read_flows};
 pub(crate) use measure::read_measure;
 pub(crate) use network::{LinkSpec, MobilitySpec, NodeSpec, Place, Role};

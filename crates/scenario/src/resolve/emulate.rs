@@ -1,8 +1,8 @@
-//! Which nodes are real hosts, and what runs there.
+//! Which nodes are real hosts, what runs there, and which are switched off.
 
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::{EmulatedHost, Endpoint, HostCommand, Layer, ScenarioError};
+use crate::{EmulatedEvent, EmulatedHost, Endpoint, HostCommand, Layer, ScenarioError};
 use meshpace_settings::quoted;
 
 pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<EmulatedHost>, ScenarioError> {
@@ -21,4 +21,15 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<Emul
         hosts.push(EmulatedHost { node, layer: spec.layer, command: spec.run.as_ref().map(command) });
     }
     Ok(hosts)
+}
+
+/// In the order of time; of one time, in that of the file.
+pub(crate) fn events(file: &ScenarioFile, network: &Network) -> Result<Vec<EmulatedEvent>, ScenarioError> {
+    let events = file.emulated_events.iter().map(|spec| {
+        let node = network.mesh_node(&spec.node)?;
+        Ok(EmulatedEvent { at: spec.at, node, on: spec.on })
+    });
+    let mut events = events.collect::<Result<Vec<_>, ScenarioError>>()?;
+    events.sort_by_key(|event| event.at);
+    Ok(events)
 }

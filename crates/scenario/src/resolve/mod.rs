@@ -66,6 +66,7 @@ pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, Scenar
         mesh_scheme_missing: file.mesh_scheme.missing.clone(),
         flows,
         emulated_hosts: emulate::resolve(file, &network)?,
+        emulated_events: emulate::events(file, &network)?,
         scheme_settings: file.scheme_settings.clone(),
         scheme_uses: scheme_uses.map(|named| (named.name.clone(), named.at.clone())).collect(),
         channels: network.channels,

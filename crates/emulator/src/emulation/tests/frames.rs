@@ -167,6 +167,33 @@ fn several_radios_are_several_ports_and_a_channel_is_one_link() {
 }
 
 #[test]
+fn a_node_that_is_off_hears_nobody_and_nobody_hears_it_until_it_is_on() {
+    let text = format!(
+        "{TEXT}\n[[emulate.event]]\nat = \"2s\"\nnode = \"n1\"\nradios = \"on\"\n[[emulate.event]]\nat = \"1s\"\nnode = \"n1\"\nradios = \"off\"\n"
+    );
+    with(&text, |scenario, mut emulation| {
+        let packet = |number| datagram(ip(0), ip(1), 0, number, 100);
+        let mut heard = Vec::new();
+        for number in 0..30_u32 {
+            let now = at(100 * u64::from(number) + 50);
+            heard.extend(came(&mut emulation, now).into_iter().map(|(port, _)| (number, port)));
+            emulation.send(now, N0, &frame(mac(1), mac(0), 0x0800, &packet(number)));
+            emulation.send(now, N1, &frame(ALL, mac(1), 0x88b5, &[1; 30]));
+        }
+        let of = |port| {
+            heard.iter().filter(|(_, at)| *at == port).map(|(number, _)| number - 1).collect::<Vec<_>>()
+        };
+        let while_on: Vec<_> = (0..10).chain(20..29).collect();
+        assert_eq!([of(N0), of(N1), of(N2)], [while_on.clone(), while_on.clone(), while_on]);
+        let (result, traffic, _) = emulation.report(scenario, at(3_000));
+        let gap = traffic[0].longest_gap_s.expect("several came");
+        assert!((gap - 1.1).abs() < 0.02, "{gap} s from the last before to the first after");
+        let given_up: u64 = result.links.iter().map(|link| link.retry_drops).sum();
+        assert_eq!(given_up, 10, "what is for one is given up");
+    });
+}
+
+#[test]
 fn what_no_radio_would_send_is_refused_and_counted() {
     with(TEXT, |_, mut emulation| {
         let tagged = frame(mac(1), mac(0), 0x8100, &[&[0, 5, 8, 0][..], &[7; 100]].concat());

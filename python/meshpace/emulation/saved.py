@@ -1,0 +1,110 @@
+"""A scenario with the routes that a daemon found: what was emulated over them, simulated."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from meshpace import engine
+from meshpace.emulation.record import EmulationError
+from meshpace.emulation.routes import Route, ways
+from meshpace.engine import Job
+from meshpace.files import replacing
+
+_PACKET = {"segment": 1460, "window": 4000, "start_jitter": 0}
+"""Packets of 1,500 bytes, and windows that do not bind (docs/emulation.md, twins)."""
+
+
+def save(path: Path, job: Job, result: dict[str, Any], routes: Iterable[Route]) -> None:
+    """Writes the scenario of an emulation with its transfers as flows whose packets take the routes.
+
+    Transfers are those that iperf3 measured, and the flows of the scenario itself. Each takes the way of its data, in
+    both directions, as ``flow.path`` has it.
+
+    Raises:
+        EmulationError: there is none, or the routes do not lead from one end to the other.
+        OSError: the file cannot be written.
+    """
+    scenario = _changed(tomllib.loads(job.text.decode("utf-8")), job.overrides)
+    scenario.pop("emulate", None)
+    mesh = {node["id"] for node in engine.resolve(job)["mesh"]}
+    found = ways(list(routes))
+    flows = [*scenario.pop("flow", []), *map(_transfer, (row for row in result["flows"] if row["app"] == "iperf3"))]
+    if not flows:
+        raise EmulationError(
+            '--save-routes: found no transfer; allowed: an iperf3 with collect = "iperf3", or a [[flow]]'
+        )
+    for flow in flows:
+        way = found.get((flow["from"], flow["to"]))
+        if way is None:
+            raise EmulationError(
+                f"--save-routes: found no way from {flow['from']} to {flow['to']} by the routes of then"
+            )
+        flow["path"] = [node for node in way if node in mesh]
+    scenario["routing"] = {"protocol": "static"}
+    for scheme in {flow["scheme"] for flow in flows if flow.get("scheme", "").startswith("linux-")}:
+        # The kernel's small queues never fill behind a TAP device, which takes a packet out of its sender's count.
+        scenario.setdefault("scheme", {}).setdefault(scheme, {}).setdefault("small_queue", False)
+    text = "".join(_table(key, value) for key, value in sorted(scenario.items(), key=_goes_last)) + "".join(
+        f"\n[[flow]]\n{_lines(flow)}" for flow in flows
+    )
+    engine.resolve(Job(str(path), text.encode()))
+    with replacing(path) as draft:
+        draft.write_text(text, encoding="utf-8")
+
+
+def _transfer(row: dict[str, Any]) -> dict[str, Any]:
+    return {"from": row["from"], "to": row["to"], "scheme": row["scheme"].replace("kernel-", "linux-"), **_PACKET}
+
+
+def _changed(scenario: dict[str, Any], overrides: Iterable[str]) -> dict[str, Any]:
+    """The scenario with what was set differently in it (``key.path=value``; a value that is no TOML is a text)."""
+    for assignment in overrides:
+        names, _, given = assignment.partition("=")
+        *within, last = names.split(".")
+        at: Any = scenario
+        for name in within:
+            at = at[int(name)] if isinstance(at, list) else at.setdefault(name, {})
+        try:
+            value = tomllib.loads(f"value = {given}")["value"]
+        except tomllib.TOMLDecodeError:
+            value = given
+        at[int(last) if isinstance(at, list) else last] = value
+    return scenario
+
+
+def _table(key: str, value: Any) -> str:
+    """A key of the scenario's first level."""
+    if isinstance(value, dict):
+        return f"\n[{_name(key)}]\n{_lines(value)}"
+    if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
+        return "".join(f"\n[[{_name(key)}]]\n{_lines(item)}" for item in value)
+    return f"{_name(key)} = {_inline(value)}\n"
+
+
+def _goes_last(item: tuple[str, Any]) -> bool:
+    """What stands behind a table's name is in that table."""
+    return isinstance(item[1], dict | list)
+
+
+def _lines(table: dict[str, Any]) -> str:
+    return "".join(f"{_name(key)} = {_inline(value)}\n" for key, value in table.items())
+
+
+def _inline(value: Any) -> str:
+    """A value on one line."""
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_name(key)} = {_inline(item)}' for key, item in value.items())} }}"
+    if isinstance(value, list):
+        return f"[{', '.join(map(_inline, value))}]"
+    if isinstance(value, (bool, str)):
+        return json.dumps(value, ensure_ascii=False)
+    return repr(value)
+
+
+def _name(key: str) -> str:
+    plain = key.replace("-", "").replace("_", "")
+    return key if plain.isascii() and plain.isalnum() else json.dumps(key, ensure_ascii=False)
