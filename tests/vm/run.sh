@@ -12,7 +12,7 @@ binary=$(realpath "$1")
 minstrel=$(realpath "$2")
 work=$(realpath -m "${3:-target/vm}")
 here=$(cd "$(dirname "$0")" && pwd)
-processor_seconds=${VM_SECONDS:-1200}
+processor_seconds=${VM_SECONDS:-1500}
 
 need() {
     for tool in "$@"; do
@@ -69,7 +69,7 @@ if command -v iptables >/dev/null; then put iptables; fi
 cp "$here"/guest/* root/cases/
 # tcpdump looks up whom it runs as.
 echo "root:x:0:0::/tmp:/bin/bash" >root/etc/passwd
-modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nft_reject_inet nfnetlink_queue mac80211_hwsim)
+modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nft_reject_inet nfnetlink_queue mac80211_hwsim tcp_bbr)
 for module in "${modules[@]}"; do
     modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
 done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >order
