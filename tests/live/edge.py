@@ -16,6 +16,7 @@ class Edge(Background):
     def __init__(self, net: Net, namespace: str, interface: str, more: str = "", *, socket: Path | None = None) -> None:
         super().__init__(net.folder / f"{namespace}-edge.err")
         self.net, self.namespace, self.interface = net, namespace, interface
+        self.program = MESHPACED
         self.under: list[str] = []  # a command that runs it, with its arguments
         self.socket = socket or Path(f"/run/{namespace}-edge.sock")  # a socket's path has at most 107 bytes
         self.file = net.folder / f"{namespace}-edge.toml"
@@ -24,11 +25,11 @@ class Edge(Background):
     def words(self, command: str, *arguments: object) -> list[str]:
         """The command with its configuration file, in the namespace."""
         inside = ["ip", "netns", "exec", self.namespace]
-        return [*inside, str(MESHPACED), command, "--config", str(self.file), *map(str, arguments)]
+        return [*inside, str(self.program), command, "--config", str(self.file), *map(str, arguments)]
 
     def start(self) -> Self:
         """Starts it and waits until it acts."""
-        assert MESHPACED.exists(), f"{MESHPACED} is missing: make setup builds it"
+        assert self.program.exists(), f"{self.program} is missing: make setup builds it"
         inside, words = ["ip", "netns", "exec", self.namespace], self.words("edge", "--interface", self.interface)
         before = self.launch([*inside, *self.under, *words[len(inside) :]])
         wait_for(lambda: self.lives() and "meshpaced: edge by " in self.said()[before:])
