@@ -3,7 +3,26 @@
 //!
 //! This is the law alone. Where packets wait, and what dropping and marking them means, is the [`Queue`]'s business: the
 //! simulator's queue disciplines have handles of packets, the gateway's pacing queues have what it was handed in.
+//!
+//! | module | idea |
+//! |---|---|
+//! | `fifo` | one queue of packets of whatever kind under the law |
+//! | `fair` | a queue a flow, served in turn: FQ-CoDel's (RFC 8290) |
+//! | `turns` | whose turn it is, among flows or among whoever else shares |
+//! | `hash` | which flow a packet is of |
 #![no_std]
+
+extern crate alloc;
+
+mod fair;
+mod fifo;
+mod hash;
+mod turns;
+
+pub use fair::FairQueues;
+pub use fifo::{Fate, Fifo};
+pub use hash::{FlowHash, salt};
+pub use turns::{Turn, Turns};
 
 use meshpace_units::{Bytes, Instant, Span};
 

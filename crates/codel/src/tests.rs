@@ -1,7 +1,5 @@
 //! The RFC's pseudocode on a queue that is fed too fast.
 
-extern crate alloc;
-
 use super::*;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;

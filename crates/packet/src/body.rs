@@ -92,6 +92,19 @@ impl Ethernet {
 }
 
 impl Body {
+    /// IANA's number of the protocol; 0 of what is none above IP.
+    #[must_use]
+    pub const fn protocol(&self) -> u8 {
+        match self {
+            Self::Tcp(_) => 6,
+            // AODV and DSDV run over UDP.
+            Self::Udp(_) | Self::Control(_) => 17,
+            Self::Opaque(opaque) => opaque.protocol,
+            Self::Ethernet(frame) => frame.protocol,
+            Self::Arp(_) => 0,
+        }
+    }
+
     /// Source and destination port; 0 where there are none.
     #[must_use]
     pub fn ports(&self) -> (u16, u16) {

@@ -13,7 +13,7 @@
 //! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
 //! | [`hooked`] | any hook where packets pass (`meshpace-hook`), before drop-tail |
 //! | [`SourceQueues`] | a queue a flow at its source, served in turn; behind gates: ingress throttling |
-//! | [`FqCodel`] | a queue a flow, served in turn, each kept short by [`codel`] (RFC 8290, RFC 8289) |
+//! | [`FqCodel`] | a queue a flow, served in turn, each kept short by CoDel (RFC 8290, RFC 8289) |
 //! | `mac80211` | Linux's queues above a wireless driver: the same for each neighbour, neighbours by air time |
 //! | `llap` | link layer adaptive pacing, by overhearing |
 //! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
@@ -25,7 +25,6 @@
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
 
-pub mod codel;
 mod contention;
 mod flow_queues;
 pub mod here;
