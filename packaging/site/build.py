@@ -36,9 +36,9 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("Validation and benchmarks", ("docs/validation.md", "docs/benchmarks.md", "docs/benchmarks-gateway.md")),
     (
         "Live gateway",
-        ("docs/meshpaced.md", "docs/meshpaced-config.md", "docs/nat.md", "docs/host.md", "docs/edge.md",
-         "docs/congestion.md", "docs/endpoint.md", "docs/ebpf.md", "docs/gateway-waits.md", "docs/robustness.md",
-         "SECURITY.md"),
+        ("docs/meshpaced.md", "docs/meshpaced-config.md", "docs/nat.md", "docs/host.md", "docs/hosts.md",
+         "docs/edge.md", "docs/congestion.md", "docs/endpoint.md", "docs/ebpf.md",
+         "docs/gateway-waits.md", "docs/robustness.md", "SECURITY.md"),
     ),
     ("Project", ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/fuzzing.md")),
 )  # fmt: skip

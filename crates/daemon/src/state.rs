@@ -5,7 +5,9 @@ pub use meshpace_gateway::Traffic;
 
 use crate::config::Config;
 use crate::gateway::{Lateness, Treatment, no_lateness};
-use meshpace_gateway::{Counters, Explanation, FlowKey, FlowStats, RoundTrips, Waits};
+use meshpace_gateway::{
+    Counters, Explanation, FlowKey, FlowStats, HostStats, RoundTrips, ShaperConfig, ShaperCounters, Waits,
+};
 use meshpace_units::{Bytes, Instant, Rate};
 use std::sync::mpsc::Sender;
 
@@ -121,6 +123,21 @@ pub struct FlowDetail {
     pub explanation: Explanation,
 }
 
+/// What is shaped by host.
+#[derive(Clone, Debug)]
+pub struct HostsReport {
+    /// By what.
+    pub config: ShaperConfig,
+    /// What the shaper counted since it began.
+    pub counters: ShaperCounters,
+    /// Packets that wait there.
+    pub queued: usize,
+    /// Hosts known.
+    pub known: usize,
+    /// The hosts that have got most lately, most first; not more than a few dozen.
+    pub hosts: Vec<HostStats>,
+}
+
 /// Everything the data thread knows, at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -138,6 +155,8 @@ pub struct Snapshot {
     pub round_trips: RoundTrips,
     /// How long packets have waited for their turn; `None` if the data path does not know.
     pub waits: Option<Waits>,
+    /// What is shaped by host; `None` where nothing is.
+    pub hosts: Option<HostsReport>,
     /// Packets held now.
     pub held: usize,
     /// Bytes in queues and caches now.

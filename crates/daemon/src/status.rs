@@ -1,11 +1,14 @@
 //! `meshpaced status`: the daemon at a glance, and who is starving.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Request, Share, Status, Wait};
+use crate::control::protocol::{Answer, HostShare, Request, Share, Status, Wait};
 use crate::control::{Client, SocketArgs, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
 use std::process::ExitCode;
+
+/// Hosts listed at the most.
+const HOSTS_SHOWN: usize = 10;
 
 /// Below this part of the mean a flow is called starving: it gets less than half of an equal share.
 const STARVING: f64 = 0.5;
@@ -40,6 +43,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn render(status: &Status) -> String {
     let mut out = String::new();
     summary(&mut out, status);
+    hosts(&mut out, status);
     fairness(&mut out, status);
     troubles(&mut out, status);
     out
@@ -127,6 +131,59 @@ fn waits(wait: &Wait) -> String {
         (0, 0) => told,
         (drops, marks) => format!("{told}; {} dropped, {} marked as too long", count(drops), count(marks)),
     }
+}
+
+/// What goes into the mesh by host; nothing where hosts are not shaped.
+fn hosts(out: &mut String, status: &Status) {
+    let Some(hosts) = &status.hosts else { return };
+    let jain = hosts
+        .jain
+        .map_or_else(String::new, |jain| format!(", Jain's index {jain:.3} of those that want more"));
+    let summary = format!(
+        "share {} by {}{jain}; {} known, {} packets waiting; {} dropped, {} marked",
+        bit_rate(hosts.rate_bps as f64),
+        hosts.by,
+        hosts.known,
+        count(hosts.queued as u64),
+        count(hosts.dropped),
+        count(hosts.marked)
+    );
+    line(out, "hosts", summary);
+    let (busy, shown) = (hosts.list.iter().filter(|host| host.rate_bps > 0), HOSTS_SHOWN);
+    let rows: Vec<_> = busy.take(shown).map(host_row).collect();
+    if !rows.is_empty() {
+        let left = |head| Column { head, right: false };
+        let right = |head| Column { head, right: true };
+        let columns = [
+            left("hosts"),
+            right("rate"),
+            right("weight"),
+            right("cap"),
+            right("hops"),
+            right("price"),
+            right("flows"),
+            right("waiting"),
+            right("wait"),
+        ];
+        out.push('\n');
+        out.push_str(&table(&columns, &rows));
+        out.push('\n');
+    }
+}
+
+/// A host as a row of the table.
+fn host_row(host: &HostShare) -> Vec<String> {
+    vec![
+        host.host.clone(),
+        bit_rate(host.rate_bps as f64),
+        host.weight.to_string(),
+        or_unknown(host.cap_bps, |cap| bit_rate(cap as f64)),
+        host.hops.to_string(),
+        format!("{:.2}", host.price),
+        host.flows.to_string(),
+        host.queued.to_string(),
+        or_unknown(host.wait_s, time),
+    ]
 }
 
 fn fairness(out: &mut String, status: &Status) {

@@ -169,6 +169,11 @@ impl<P: Clone> Down<P> {
         }
     }
 
+    /// The segment up to `end`, which has passed here, leaves for the mesh only now: its round trip begins anew.
+    pub fn leaves(&mut self, now: Instant, end: Seq) {
+        self.map.leaves(end, now);
+    }
+
     /// What the queue's length is judged by, with this round trip of the wired part.
     pub fn path(&self, wired: Option<Span>) -> Path {
         Path { wired, wireless: self.wireless.smoothed, spacing: self.interval() }

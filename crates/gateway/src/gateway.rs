@@ -22,7 +22,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_pacing::{Direction, GoodputControl, LawMaker, Pending};
-use meshpace_units::{Bytes, Instant, Span};
+use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// The gateway between a mesh and the Internet. `P` is a packet or a handle of one.
 #[derive(Debug)]
@@ -133,6 +133,13 @@ impl<P: Clone> Gateway<P> {
             Action::Discard(DiscardReason::Waited) => self.counters.aqm_drops += 1,
         }
         Some(departure)
+    }
+
+    /// A segment of a connection up to `end`, which came from the wired side and has gone on, has waited elsewhere and leaves for the mesh now:
+    /// its round trip there begins now.
+    pub fn leaves(&mut self, now: Instant, key: &FlowKey, end: Seq) {
+        let Some(slot) = self.table.find(key) else { return };
+        self.table.get_mut(slot).down.iter_mut().for_each(|down| down.leaves(now, end));
     }
 
     /// When something is due next: a departure, a run of goodput control, the end of a silent connection.

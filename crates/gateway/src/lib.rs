@@ -13,6 +13,8 @@
 //!
 //! Packets that are not plain TCP (ICMP, fragments, UDP, IPsec) never come here: the driver forwards them.
 //!
+//! [`Shaper`] is another machine, for all of IP: it shares what goes into the mesh among hosts (docs/hosts.md).
+//!
 //! Source: schemes.md section 3.
 #![no_std]
 
@@ -34,6 +36,7 @@ mod parts;
 mod schedule;
 mod segment_map;
 mod sender_window;
+mod shaper;
 mod stats;
 mod table;
 mod up;
@@ -45,6 +48,7 @@ pub use config::{Announced, Config, Discipline, DupAck, Kept, Queues, Retransmis
 pub use forecast::{Forecast, Unforeseen};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
+pub use meshpace_codel::FlowHash;
 pub use meshpace_pacing::Route;
 pub use pacing_queue::{CodelConfig, Path};
 pub use packet::{
@@ -52,6 +56,7 @@ pub use packet::{
     Verdict,
 };
 pub use parts::{Behaviour, Equipment, GATEWAYS, GatewayPart, law_gateways};
+pub use shaper::{HostStats, Parcel, Shaped, Shaper, ShaperConfig, ShaperCounters, ShareBy, Terms};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};
 pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

@@ -171,6 +171,12 @@ impl<T> SegmentMap<T> {
         Some(old)
     }
 
+    /// What passed up to `end` leaves only now.
+    pub fn leaves(&mut self, end: Seq, now: Instant) {
+        let last = self.holding(Seq(end.0.wrapping_sub(1))).filter(|entry| entry.end == end);
+        last.into_iter().for_each(|entry| entry.at = entry.at.max(now));
+    }
+
     /// The entry that holds the byte at `seq`.
     pub fn holding(&mut self, seq: Seq) -> Option<&mut Passed<T>> {
         let at = self.position(seq);

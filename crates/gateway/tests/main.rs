@@ -14,6 +14,7 @@ mod queue;
 mod readings;
 mod retransmissions;
 mod sender_window;
+mod shaper;
 mod shares;
 mod treatment;
 mod upward;

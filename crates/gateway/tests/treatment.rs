@@ -81,6 +81,24 @@ fn duplicates_and_foreign_options_pass_a_watched_flow_as_they_came() {
     assert_eq!(s.departures(), []);
 }
 
+/// What waits behind the gateway, for its host's turn, is timed from when it leaves there; what leaves twice, by the latter; and what the
+/// gateway never saw is nobody's.
+#[test]
+fn the_round_trip_in_the_mesh_begins_when_a_segment_leaves_behind_the_gateway() {
+    let mut s = observed(Treatment::Observe, config());
+    let data = s.down(0, MSS, 0);
+    s.forwards(Side::Wired, &data);
+    let key = s.key();
+    s.gateway.leaves(ms(100), &key, data.end());
+    s.gateway.leaves(ms(120), &key, data.end());
+    s.gateway.leaves(ms(140), &key, data.end() + 1);
+    s.gateway.leaves(ms(140), &key_of(9), data.end());
+    s.now = ms(150);
+    let ack = s.ack(MSS);
+    s.forwards(Side::Wireless, &ack);
+    assert_eq!((s.stats().wireless_rtt, s.stats().samples.0), (Some(Span::from_millis(30)), 1));
+}
+
 /// A paced flow with `n` packets held, the first of which starts at the returned offset.
 fn with_held(config: Config, n: u32) -> (Script, u32, Vec<Packet>) {
     let mut s = Script::established(config);

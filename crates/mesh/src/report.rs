@@ -317,17 +317,28 @@ impl Simulation<'_> {
             gateway.waits.quantile(share).filter(|_| measured).map(Span::as_secs_f64)
         };
         let result = |gateway: &GatewayNode| {
-            let (now, before) = (gateway.machine.as_ref()?.counters(), gateway.before);
+            if gateway.machine.is_none() && gateway.shaper.is_none() {
+                return None;
+            }
+            let (now, before) = (
+                gateway.machine.as_ref().map_or(gateway.before, |machine| *machine.counters()),
+                gateway.before,
+            );
+            let shaped_before = gateway.shaped_before;
+            let shaped = gateway.shaper.as_ref().map_or(shaped_before, |shaper| *shaper.counters());
+            let crowded = since(shaped.crowded, shaped_before.crowded);
+            let shaper_drops = since(shaped.dropped, shaped_before.dropped) - crowded;
             Some(GatewayResult {
                 node: scenario.mesh[gateway.node.index()].id.clone(),
-                buffer_drops: since(now.dropped, before.dropped),
+                buffer_drops: since(now.dropped, before.dropped) + crowded,
                 local_retransmits: since(now.retransmitted, before.retransmitted),
                 options_written: since(now.options_written, before.options_written),
                 wait_p50_s: wait(gateway, 0.5),
                 wait_p95_s: wait(gateway, 0.95),
                 queue_max: if measured { gateway.queue_max as u64 } else { 0 },
-                aqm_drops: since(now.aqm_drops, before.aqm_drops),
-                aqm_marks: since(now.aqm_marks, before.aqm_marks),
+                aqm_drops: since(now.aqm_drops, before.aqm_drops) + shaper_drops,
+                aqm_marks: since(now.aqm_marks, before.aqm_marks)
+                    + since(shaped.marked, shaped_before.marked),
             })
         };
         self.network.gateways().iter().filter_map(result).collect()

@@ -32,7 +32,7 @@ struct Entry {
 }
 
 /// Values for keys that have no default, so that the default file shows their form.
-const EXAMPLES: [(&str, &str); 11] = [
+const EXAMPLES: [(&str, &str); 14] = [
     ("control.group", "\"netadmin\""),
     ("nfqueue.length", "65536"),
     ("mesh.fallback_rate", "\"5.5Mbps\""),
@@ -44,6 +44,9 @@ const EXAMPLES: [(&str, &str); 11] = [
     ("subnet.paced_share", "0.5"),
     ("subnet.hops", "3"),
     ("subnet.rate", "\"54Mbps\""),
+    ("subnet.weight", "2"),
+    ("subnet.cap", "\"2Mbps\""),
+    ("subnet.together", "true"),
 ];
 
 const LAW: &str = "The law of flows at gateway and host (schemes.md 2 and 3.4).";

@@ -1,6 +1,7 @@
 //! The keys of the configuration file. Checker, default file and documentation are all made of these tables; `[law]` and
 //! `[gateway]` come from the table of scheme parameters (see `parameters`).
 
+use meshpace_gateway::ShareBy;
 use meshpace_settings::{Key, Kind, Section, Whole, bytes, real_number as real, whole};
 use meshpace_units::quantity::{RATE, RATIO, TIME};
 
@@ -47,6 +48,7 @@ pub(super) static ROOT: Section = Section {
         Key::new("hops", Kind::Table(&HOPS), "How far away mesh hosts are."),
         Key::new("law", Kind::Free("a table of the rate law's parameters"), "The rate law."),
         Key::new("gateway", Kind::Free("a table of the gateway's parameters"), "The gateway."),
+        Key::new("hosts", Kind::Table(&HOSTS), "What goes into the mesh, by host."),
         Key::new("nfqueue", Kind::Table(&NFQUEUE), "The kernel's packet queue."),
         Key::new("control", Kind::Table(&CONTROL), "The socket of status, flows, explain, top and reload."),
         Key::new("metrics", Kind::Table(&METRICS), "Prometheus metrics."),
@@ -108,6 +110,64 @@ static HOPS: Section = Section {
         Key::new("olsr", Kind::Text, "Where olsrd's jsoninfo plugin listens.").default("\"127.0.0.1:9090\""),
         Key::new("olsr2", Kind::Text, "Where olsrd2's telnet listens.").default("\"127.0.0.1:2009\""),
         Key::new("babel", Kind::Text, "Where babeld listens (its option local-port).").default("\"[::1]:33123\""),
+    ],
+};
+
+static HOSTS: Section = Section {
+    doc: "A shaper of what goes into the mesh, whatever it is (docs/hosts.md): hosts share the rate in turn, and the flows of a host wait in \
+          fair queues under CoDel. With a rate it acts as long as the mode of any mesh host is pace, and then on all of them. \
+          Through NFQUEUE alone: with a rate, datapath = \"ebpf\" means nfqueue.",
+    more: &[],
+    keys: &[
+        Key::new(
+            "rate",
+            Kind::ChoiceOrWhole(&["off"], LINK_RATE),
+            "What goes into the mesh, all hosts together, or \"off\": hosts are not shaped. A tenth below what the mesh carries, so that \
+             packets wait here and not there. With by = \"airtime\" it is what a host gets that is one hop away over links of \
+             mesh.rate.",
+        )
+        .default("\"off\""),
+        Key::new(
+            "by",
+            Kind::Choice(ShareBy::WORDS),
+            "What hosts share: airtime, of which a byte takes the more, the more hops it goes (up to four) and the slower their \
+             links are, or bytes.",
+        )
+        .default("\"airtime\""),
+        Key::new(
+            "flows",
+            Kind::Choice(&["paced", "free"]),
+            "Whether flows of hosts whose mode is pace have the pace of [law] before they meet the shaper, or are left to it.",
+        )
+        .default("\"paced\""),
+        Key::new("overhead", bytes(0, 10_000), "Bytes that a packet costs beside its own.").default("0"),
+        Key::new(
+            "quantum",
+            whole(64, 65_535),
+            "Bytes that a host of weight 1, and a flow of it, may send in its turn (RFC 8290, section 5.2.3).",
+        )
+        .default("1500"),
+        Key::new(
+            "target",
+            real(&TIME, 0.001, 10.0),
+            "Standing wait of a flow that is acceptable; at least one and a half of the time between its packets at its share (RFC \
+             8289, section 4.4).",
+        )
+        .default("\"5ms\""),
+        Key::new(
+            "interval",
+            real(&TIME, 0.001, 100.0),
+            "How long it may stand; at least two targets (RFC 8289, section 4.3).",
+        )
+        .default("\"100ms\""),
+        Key::new(
+            "longest",
+            real(&TIME, 0.01, 100.0),
+            "All that waits leaves within this time: the host with the most loses what is too much. Sixteen packets may always wait.",
+        )
+        .default("\"250ms\""),
+        Key::new("burst_time", real(&TIME, 0.0, 1.0), "Lateness of departures that the next ones make up for.")
+            .default("\"1ms\""),
     ],
 };
 
@@ -262,5 +322,16 @@ static SUBNET: Section = Section {
         Key::new("paced_share", SHARE, "As paced_share above."),
         Key::new("hops", whole(1, MAX_HOPS), "Wireless hops to these hosts, whatever the sources say."),
         Key::new("rate", Kind::Whole(LINK_RATE), "MAC data rate on the way to these hosts, as mesh.rate."),
+        Key::new(
+            "weight",
+            whole(1, 1_000),
+            "Shares of each of these hosts, where hosts are shaped; 1 unless given.",
+        ),
+        Key::new(
+            "cap",
+            Kind::Whole(LINK_RATE),
+            "The most that goes to each of these hosts then, in bytes of IP packets.",
+        ),
+        Key::new("together", Kind::Flag, "These hosts count as one then, as those behind a router do."),
     ],
 };

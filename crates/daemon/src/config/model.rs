@@ -1,6 +1,7 @@
 //! What the daemon's configuration file says, as plain checked data: every default filled in, units as types.
 
 use ipnet::IpNet;
+use meshpace_gateway::ShaperConfig;
 use meshpace_hook::{HOOKS, HookMaker};
 use meshpace_keys::{Setting, Values};
 use meshpace_pacing::LawMaker;
@@ -31,6 +32,8 @@ pub struct Config {
     pub law: LawMaker,
     /// What sees packets between the gateway and the Internet, if anything.
     pub hook: Option<HookMaker>,
+    /// What goes into the mesh, by host.
+    pub hosts: Hosts,
     /// The kernel's packet queue.
     pub nfqueue: Nfqueue,
     /// The control socket.
@@ -101,6 +104,12 @@ pub struct Subnet {
     pub hops: Option<u32>,
     /// As [`Mesh::rate`], and not asked of nl80211 then.
     pub rate: Option<Rate>,
+    /// Shares of each of them, where hosts are shaped.
+    pub weight: Option<u32>,
+    /// The most that goes to each of them then.
+    pub cap: Option<Rate>,
+    /// They count as one host then.
+    pub together: Option<bool>,
 }
 
 /// What is in force for one mesh host.
@@ -114,6 +123,30 @@ pub struct Policy {
     pub hops: Option<u32>,
     /// Configured rate; `None` takes the mesh's, by its source.
     pub rate: Option<Rate>,
+    /// Its shares, where hosts are shaped.
+    pub weight: u32,
+    /// The most that goes to it then.
+    pub cap: Option<Rate>,
+}
+
+/// `[hosts]`: a shaper of what goes into the mesh.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hosts {
+    /// Its parameters; `None`: hosts are not shaped.
+    pub shaper: Option<ShaperConfig>,
+    /// What becomes of flows that are paced.
+    pub flows: Flows,
+    /// `datapath = "ebpf"` was asked for, which cannot shape hosts: NFQUEUE has its place.
+    pub in_place_of_ebpf: bool,
+}
+
+/// What a shaper of hosts leaves of the pace of flows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Flows {
+    /// Those whose mode is [`Mode::Pace`] have a law of their own, before they meet the shaper.
+    Paced,
+    /// None has.
+    Free,
 }
 
 /// `[hops]`: how many wireless hops away a mesh host is.
@@ -307,6 +340,23 @@ impl Datapath {
     }
 }
 
+impl Subnet {
+    /// A prefix whose hosts are no exceptions yet.
+    #[must_use]
+    pub const fn of(prefix: IpNet) -> Self {
+        Self {
+            prefix,
+            mode: None,
+            paced_share: None,
+            hops: None,
+            rate: None,
+            weight: None,
+            cap: None,
+            together: None,
+        }
+    }
+}
+
 impl Mesh {
     /// True if the address lies in one of the mesh's prefixes.
     #[must_use]
@@ -326,13 +376,41 @@ impl Config {
             paced_share: matching().find_map(|subnet| subnet.paced_share).unwrap_or(self.paced_share),
             hops: matching().find_map(|subnet| subnet.hops),
             rate: matching().find_map(|subnet| subnet.rate),
+            weight: matching().find_map(|subnet| subnet.weight).unwrap_or(1),
+            cap: matching().find_map(|subnet| subnet.cap),
         }
+    }
+
+    /// Who stands for a mesh host where hosts are shaped: itself, or the prefix whose hosts count as one.
+    #[must_use]
+    pub fn counts_as(&self, host: IpAddr) -> IpAddr {
+        let matching = self.subnets.iter().filter(|subnet| subnet.prefix.contains(&host));
+        match matching.filter_map(|subnet| Some((subnet.prefix, subnet.together?))).next() {
+            Some((prefix, true)) => prefix.network(),
+            Some((_, false)) | None => host,
+        }
+    }
+
+    /// True if flows of any mesh host are paced.
+    #[must_use]
+    pub fn is_pacing(&self) -> bool {
+        self.modes().any(|mode| mode == Mode::Pace)
+    }
+
+    /// The shaper of hosts that is in force: once anything is paced, all that goes into the mesh is shaped.
+    #[must_use]
+    pub fn shaper(&self) -> Option<ShaperConfig> {
+        self.hosts.shaper.filter(|_| self.is_pacing())
+    }
+
+    /// Every mode that is in force somewhere.
+    fn modes(&self) -> impl Iterator<Item = Mode> {
+        std::iter::once(self.mode).chain(self.subnets.iter().filter_map(|subnet| subnet.mode))
     }
 
     /// True if no flow anywhere is more than forwarded, so that no packet needs to be queued.
     #[must_use]
     pub fn is_off(&self) -> bool {
-        let modes = self.subnets.iter().filter_map(|subnet| subnet.mode);
-        std::iter::once(self.mode).chain(modes).all(|mode| mode == Mode::Off)
+        self.modes().all(|mode| mode == Mode::Off)
     }
 }

@@ -2,11 +2,12 @@
 
 use super::keys::{MAX_HOPS, ROOT};
 use super::{
-    Config, Control, Datapath, Edge, EdgeDatapath, Events, HopSource, Hops, Host, Memory, Mesh, Metrics,
-    Mode, Nfqueue, RateSource, Subnet, parameters,
+    Config, Control, Datapath, Edge, EdgeDatapath, Events, Flows, HopSource, Hops, Host, Hosts, Memory, Mesh,
+    Metrics, Mode, Nfqueue, RateSource, Subnet, parameters,
 };
 use ipnet::IpNet;
-use meshpace_gateway::Equipment;
+use meshpace_gateway::{Equipment, ShaperConfig, ShareBy};
+use meshpace_keys::Word;
 use meshpace_settings::{FileError, Item, Location, Setting, Settings, Value, quoted, shown};
 use meshpace_units::Rate;
 use std::net::{IpAddr, SocketAddr};
@@ -38,6 +39,8 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         return Err(root.at("datapath").error(found, "\"nfqueue\" beside it: no hook runs in the kernel"));
     }
     let mesh = read_mesh(&root.section("mesh")?)?;
+    let hosts = read_hosts(&root.section("hosts")?, mesh.rate, datapath, gateway.held_max)?;
+    let datapath = if hosts.in_place_of_ebpf { Datapath::Nfqueue } else { datapath };
     let hops = read_hops(&root.section("hops")?)?;
     let host = root.section("host")?;
     Ok(Config {
@@ -62,6 +65,39 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         gateway,
         law,
         hook,
+        hosts,
+    })
+}
+
+/// At the shaper waits at most this part of what may be held.
+const SHAPER_PART: usize = 4;
+
+/// Links of the mesh's rate are those over which a byte costs one byte.
+fn read_hosts(
+    settings: &Settings<'_>,
+    reference: Rate,
+    datapath: Datapath,
+    held_max: usize,
+) -> Result<Hosts, FileError> {
+    let shaper = match settings.value("rate")? {
+        Setting::Text(_) => None,
+        given => Some(ShaperConfig {
+            by: settings.choice("by", ShareBy::MEANINGS)?,
+            reference,
+            overhead: settings.value("overhead")?.bytes(),
+            quantum: settings.value("quantum")?.count(),
+            target: settings.value("target")?.span(),
+            interval: settings.value("interval")?.span(),
+            longest: settings.value("longest")?.span(),
+            burst: settings.value("burst_time")?.span(),
+            packets_max: (held_max / SHAPER_PART).max(1),
+            ..ShaperConfig::at(rate(given))
+        }),
+    };
+    Ok(Hosts {
+        shaper,
+        flows: settings.choice("flows", &[("paced", Flows::Paced), ("free", Flows::Free)])?,
+        in_place_of_ebpf: shaper.is_some() && datapath == Datapath::Ebpf,
     })
 }
 
@@ -196,6 +232,9 @@ fn read_subnets(root: &Settings<'_>) -> Result<Vec<Subnet>, FileError> {
             paced_share: settings.given("paced_share")?.map(Setting::real),
             hops: settings.given("hops")?.map(Setting::count),
             rate: settings.given("rate")?.map(rate),
+            weight: settings.given("weight")?.map(Setting::count),
+            cap: settings.given("cap")?.map(rate),
+            together: settings.given("together")?.map(Setting::flag),
         })
     };
     let subnets = tables.iter().map(subnet).collect::<Result<Vec<_>, _>>()?;

@@ -86,10 +86,11 @@ fn the_longest_prefix_that_gives_a_key_counts() {
         "#,
     );
     let policy = |host: &str| config.policy(host.parse().unwrap());
-    let two = Some(Rate::bits_per_sec(2_000_000));
-    assert_eq!(policy("10.9.0.1"), Policy { mode: Mode::Pace, paced_share: 1.0, hops: None, rate: two });
-    assert_eq!(policy("10.1.9.1"), Policy { mode: Mode::Off, paced_share: 0.25, hops: None, rate: two });
-    assert_eq!(policy("10.1.2.1"), Policy { mode: Mode::Off, paced_share: 0.25, hops: Some(3), rate: two });
+    let rate = Some(Rate::bits_per_sec(2_000_000));
+    let usual = Policy { mode: Mode::Pace, paced_share: 1.0, hops: None, rate, weight: 1, cap: None };
+    assert_eq!(policy("10.9.0.1"), usual);
+    assert_eq!(policy("10.1.9.1"), Policy { mode: Mode::Off, paced_share: 0.25, ..usual });
+    assert_eq!(policy("10.1.2.1"), Policy { mode: Mode::Off, paced_share: 0.25, hops: Some(3), ..usual });
     assert_eq!(policy("192.168.1.1").mode, Mode::Observe);
     assert_eq!(policy("fd00::1").mode, Mode::Pace);
     assert!(!config.is_off());

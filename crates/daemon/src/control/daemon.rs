@@ -160,10 +160,10 @@ impl Daemon {
         let mut current = self.config.lock().unwrap_or_else(PoisonError::into_inner);
         let config = with_mode(&current, mode, subnet);
         self.put_in_force(&mut current, config)?;
+        let said = said_of_mode(&current, mode, subnet);
         let subnet = subnet.map(|subnet| subnet.to_string());
-        let whose = subnet.as_ref().map_or_else(|| "all".to_owned(), String::clone);
         self.events.emit(Event::ModeChanged { mode: mode.name(), subnet, by });
-        Ok(format!("{whose}: {}, until the next reload", mode.name()))
+        Ok(said)
     }
 
     /// Ends the daemon: what is held is released, in order. `by` is who asked; `None` for a signal.
@@ -208,8 +208,25 @@ fn with_mode(config: &Config, mode: Mode, subnet: Option<IpNet>) -> Config {
     }
     // Longest prefix first, as `Config::policy` expects.
     let at = config.subnets.partition_point(|known| known.prefix.prefix_len() >= prefix.prefix_len());
-    config.subnets.insert(at, Subnet { prefix, mode: Some(mode), paced_share: None, hops: None, rate: None });
+    config.subnets.insert(at, Subnet { mode: Some(mode), ..Subnet::of(prefix) });
     config
+}
+
+/// What is told of a mode that is in force now; of one for all, which subnets keep another one.
+fn said_of_mode(config: &Config, mode: Mode, subnet: Option<IpNet>) -> String {
+    let changed = |whose: &str| format!("{whose}: {}, until the next reload", mode.name());
+    if let Some(subnet) = subnet {
+        return changed(&subnet.to_string());
+    }
+    let keeps = config.subnets.iter().filter_map(|subnet| Some((subnet.prefix, subnet.mode?)));
+    let kept: Vec<_> = keeps
+        .filter(|(_, own)| *own != mode)
+        .map(|(prefix, own)| format!("{prefix} keeps {}", own.name()))
+        .collect();
+    match kept.is_empty() {
+        true => changed("all"),
+        false => format!("{}; {}", changed("all but these"), kept.join(", ")),
+    }
 }
 
 /// What a running daemon cannot change.
@@ -248,6 +265,19 @@ mod tests {
         assert_eq!(new.policy("10.1.2.1".parse().unwrap()).paced_share, 0.5, "as the wider subnet says");
         let wider = with_mode(&config(), Mode::Pace, Some("10.0.0.0/8".parse().unwrap()));
         assert_eq!((mode(&wider, "10.9.0.1"), mode(&wider, "10.1.0.1")), (Mode::Pace, Mode::Off));
+    }
+
+    #[test]
+    fn a_mode_for_all_names_the_subnets_that_keep_another() {
+        let said = |mode, subnet| said_of_mode(&config(), mode, subnet);
+        assert_eq!(
+            said(Mode::Pace, None),
+            "all but these: pace, until the next reload; 10.1.0.0/16 keeps off",
+            "nothing of it is paced"
+        );
+        assert_eq!(said(Mode::Off, None), "all: off, until the next reload");
+        let subnet = "10.2.0.0/16".parse().ok();
+        assert_eq!(said(Mode::Pace, subnet), "10.2.0.0/16: pace, until the next reload");
     }
 
     #[test]

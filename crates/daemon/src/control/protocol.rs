@@ -4,6 +4,10 @@
 //! and one more key, which is the kind of answer: `status`, `flows`, `flow`, `done` or `error`. Quantities carry their
 //! unit in the key: `_s` seconds, `_bps` bit/s, `_pps` packets a second, `_bytes`. `null` is unknown.
 
+mod hosts;
+
+pub use hosts::{HostShare, Hosts};
+
 use super::sort::SortKey;
 use serde::{Deserialize, Serialize};
 
@@ -126,6 +130,9 @@ pub struct Status {
     pub lateness: Lateness,
     /// How long packets to the mesh waited for their turn.
     pub wait: Wait,
+    /// What goes into the mesh by host; `None` where hosts are not shaped.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Hosts>,
 }
 
 /// What is in force for a subnet.

@@ -2,13 +2,13 @@
 
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
-    Detail, Fairness, Flow, FlowCounts, Forecast, Lateness, Law, OtherLaw, Policy, Share, Standing, Status,
-    Step, SubnetMode, Totals, Wait,
+    Detail, Fairness, Flow, FlowCounts, Forecast, HostShare, Hosts, Lateness, Law, OtherLaw, Policy, Share,
+    Standing, Status, Step, SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
-use crate::state::{FlowDetail, FlowReport, Snapshot};
+use crate::state::{FlowDetail, FlowReport, HostsReport, Snapshot};
 use crate::text::treatment_name;
-use meshpace_gateway::{Treatment, Unforeseen};
+use meshpace_gateway::{HostStats, Treatment, Unforeseen};
 use meshpace_pacing::{LinkRates, Samples, Variation};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;
@@ -64,6 +64,43 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
             max_s: (driver.lateness.count() > 0).then(|| driver.lateness.max().as_secs_f64()),
         },
         wait: wait(snapshot),
+        hosts: snapshot.hosts.as_ref().map(hosts),
+    }
+}
+
+/// What goes into the mesh by host.
+fn hosts(report: &HostsReport) -> Hosts {
+    let HostsReport { config, counters, queued, known, hosts } = report;
+    let share = |host: &HostStats| HostShare {
+        host: host.host.to_string(),
+        rate_bps: host.rate.as_bits_per_sec(),
+        weight: host.terms.weight,
+        cap_bps: host.terms.cap.map(Rate::as_bits_per_sec),
+        hops: host.terms.hops,
+        link_rate_bps: host.terms.link.as_bits_per_sec(),
+        price: host.price,
+        flows: host.flows,
+        queued: host.queued,
+        wait_s: host.wait.map(Span::as_secs_f64),
+        packets: host.packets,
+        bytes: host.bytes.0,
+        dropped: host.dropped,
+        marked: host.marked,
+    };
+    // Who has nothing waiting has all that it wants.
+    let wants_more = hosts.iter().filter(|host| host.queued > 0);
+    let got =
+        |host: &HostStats| host.rate.as_bits_per_sec() as f64 * host.price / f64::from(host.terms.weight);
+    Hosts {
+        rate_bps: config.rate.as_bits_per_sec(),
+        by: config.by.word().into(),
+        known: *known,
+        jain: jain(wants_more.map(got)),
+        queued: *queued,
+        packets: counters.packets,
+        dropped: counters.dropped,
+        marked: counters.marked,
+        list: hosts.iter().map(share).collect(),
     }
 }
 
@@ -108,6 +145,14 @@ fn subnet_mode(config: &Config, prefix: ipnet::IpNet) -> SubnetMode {
     }
 }
 
+/// Jain's index; `None` of fewer than two, or of nothing.
+fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
+    let add =
+        |(count, sum, squares): (u32, f64, f64), share| (count + 1, sum + share, squares + share * share);
+    let (count, sum, squares) = shares.fold((0, 0.0, 0.0), add);
+    (count >= 2 && squares > 0.0).then(|| sum * sum / (f64::from(count) * squares))
+}
+
 /// A flow that should be paced and is not, as the buffer was full when it began.
 pub(crate) fn bypasses(flow: &FlowReport) -> bool {
     flow.treatment == Treatment::Pace && flow.stats.down && !flow.stats.paced
@@ -125,9 +170,8 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
         .collect();
     active.sort_by_key(|&(goodput, flow)| (goodput, flow.stats.key));
     let goodputs = || active.iter().map(|&(goodput, _)| goodput as f64);
-    let (sum, squares) = (goodputs().sum::<f64>(), goodputs().map(|g| g * g).sum::<f64>());
-    let count = active.len() as f64;
-    let mean = (sum > 0.0).then(|| sum / count);
+    let sum: f64 = goodputs().sum();
+    let mean = (sum > 0.0).then(|| sum / active.len() as f64);
     let share = |&(goodput, flow): &(u64, &FlowReport)| {
         Some(Share {
             flow: flow_name(&flow.stats.key),
@@ -141,7 +185,7 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
     Fairness {
         active: active.len(),
         // Jain's index (schemes.md 0.3); a single flow, or none that got anything, shares with nobody.
-        jain: (active.len() >= 2 && squares > 0.0).then(|| sum * sum / (count * squares)),
+        jain: jain(goodputs()),
         mean_bps: mean,
         smallest: active.iter().take(SMALLEST).filter_map(share).collect(),
     }

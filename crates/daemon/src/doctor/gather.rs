@@ -34,7 +34,7 @@ pub(super) fn facts(config: &Config, daemon: Option<Daemon>) -> Facts {
             .then(|| network::switch("ipv6/conf/all/forwarding"))
             .flatten(),
         flow_offloads: network::flow_offloads(),
-        rules: rules::in_force(&rules::Plan::of(config)),
+        rules: rules::in_force_by_any_mode(config),
         queue_owner: fs::read_to_string(QUEUES).ok().and_then(|queues| owner(&queues, config.nfqueue.queue)),
         hop_sources: hops::survey(Arc::new(config.clone())).reports().to_vec(),
         daemon,

@@ -303,6 +303,7 @@ impl Datapath {
         }
         let seen = self.kernel.counters()?;
         Ok(Snapshot {
+            hosts: None,
             at: now,
             started: self.started,
             mode: self.chosen.config.mode,

@@ -1,13 +1,13 @@
 //! Between queue and engine: names of packets, verdicts, what is held, and what happens if the engine fails.
 
 use super::held_limit::HeldLimit;
-use super::hooked::HookedEngine;
 use super::interfaces::Interfaces;
 use super::lateness::{Lateness, no_lateness};
+use super::shaped::ShapedEngine;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::hops::Directory;
-use crate::state::DriverCounters;
+use crate::state::{DriverCounters, HostsReport};
 use meshpace_linux::{PacketId, Queued, Verdicts};
 use meshpace_units::Instant;
 use std::collections::BTreeSet;
@@ -42,7 +42,7 @@ impl Outlet for Verdicts {
 /// See the module's description.
 #[derive(Debug)]
 pub struct Decider {
-    engine: HookedEngine,
+    engine: ShapedEngine,
     interfaces: Interfaces,
     limit: HeldLimit,
     /// The latest packet's number, without the wrap of the kernel's.
@@ -66,7 +66,7 @@ impl Decider {
         let limit = HeldLimit::new(config.nfqueue.length);
         Self {
             interfaces: Interfaces::new(&config.mesh.interfaces),
-            engine: HookedEngine::new(config, limit.get(), hops),
+            engine: ShapedEngine::new(config, limit.get(), hops),
             limit,
             latest: 0,
             held: BTreeSet::new(),
@@ -82,6 +82,16 @@ impl Decider {
 
     pub const fn engine(&self) -> &Engine {
         self.engine.engine()
+    }
+
+    /// Packets that wait for their host's turn.
+    pub fn shaping(&self) -> usize {
+        self.engine.shaping()
+    }
+
+    /// The hosts that have got most lately; `None` where they are not shaped.
+    pub fn hosts(&self, now: Instant) -> Option<HostsReport> {
+        self.engine.hosts(now)
     }
 
     /// Puts the verdict on a packet, unless it is to wait.

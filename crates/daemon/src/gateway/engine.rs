@@ -14,7 +14,7 @@ use meshpace_gateway::{
     TcpView, Treatment, Verdict,
 };
 use meshpace_pacing::LinkRates;
-use meshpace_units::{Bytes, Ecn, Instant};
+use meshpace_units::{Bytes, Ecn, Instant, Seq};
 use meshpace_wire::{NotTcp, Packet};
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -129,7 +129,7 @@ impl Engine {
                 return Decision::Accept;
             }
         };
-        let Some(side) = side(&self.config, from_mesh, to_mesh, &packet) else {
+        let Some(side) = side(&self.config, (from_mesh, packet.source), (to_mesh, packet.destination)) else {
             unread.not_crossing += 1;
             return Decision::Accept;
         };
@@ -193,6 +193,11 @@ impl Engine {
         }
     }
 
+    /// A segment up to `end` that went on has waited for its host's turn, and leaves for the mesh now.
+    pub fn leaves(&mut self, now: Instant, key: &FlowKey, end: Seq) {
+        self.gateway.leaves(now, key, end);
+    }
+
     /// When [`Engine::handle_timeout`] or [`Engine::poll`] has something to do next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
@@ -253,6 +258,12 @@ impl Engine {
         &self,
     ) -> (&meshpace_gateway::Counters, &meshpace_gateway::RoundTrips, &meshpace_gateway::Waits) {
         (self.gateway.counters(), self.gateway.round_trips(), self.gateway.waits())
+    }
+
+    /// The TTL of the packet by which a mesh host's round trip was last measured.
+    #[must_use]
+    pub fn ttl_of(&self, host: IpAddr) -> Option<ReceivedTtl> {
+        self.ttls.get(&host).copied()
     }
 
     /// What was counted here.
@@ -368,10 +379,10 @@ fn effective(config: &Config, held_max: usize) -> meshpace_gateway::Config {
 }
 
 /// From which side a packet crosses between mesh and Internet, if it does: one of its ends lies in the mesh, by interface or
-/// address, and the other does not.
-pub(super) fn side(config: &Config, from_mesh: bool, to_mesh: bool, packet: &Packet) -> Option<Side> {
-    let from_mesh = from_mesh || config.mesh.contains(packet.source);
-    let to_mesh = to_mesh || config.mesh.contains(packet.destination);
+/// address, and the other does not. Each is told with whether its interface is one of the mesh's.
+pub(super) fn side(config: &Config, from: (bool, IpAddr), to: (bool, IpAddr)) -> Option<Side> {
+    let is_mesh = |(by_interface, address)| by_interface || config.mesh.contains(address);
+    let (from_mesh, to_mesh) = (is_mesh(from), is_mesh(to));
     match (from_mesh, to_mesh) {
         (true, false) => Some(Side::Wireless),
         (false, true) => Some(Side::Wired),

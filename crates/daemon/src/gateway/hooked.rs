@@ -10,7 +10,7 @@ use crate::config::Config;
 use crate::hops::Directory;
 use meshpace_gateway::{FlowKey, Side, TcpView, Treatment};
 use meshpace_hook::{Direction, Hooked, Leaving, Met, Passing, Rewrite};
-use meshpace_units::{Bytes, Ecn, Instant};
+use meshpace_units::{Bytes, Ecn, Instant, Seq};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -57,6 +57,11 @@ impl HookedEngine {
 
     pub const fn engine(&self) -> &Engine {
         &self.engine
+    }
+
+    /// As [`Engine::leaves`].
+    pub fn leaves(&mut self, now: Instant, key: &FlowKey, end: Seq) {
+        self.engine.leaves(now, key, end);
     }
 
     /// Decides on a packet.
@@ -170,7 +175,7 @@ impl HookedEngine {
         let config = self.engine.config();
         let packet = meshpace_wire::parse(arrival.bytes).ok()?;
         let whole = packet.wire_len <= Bytes(arrival.bytes.len() as u64);
-        let side = side(config, arrival.from_mesh, arrival.to_mesh, &packet)?;
+        let side = side(config, (arrival.from_mesh, packet.source), (arrival.to_mesh, packet.destination))?;
         let view = TcpView {
             source: packet.source,
             destination: packet.destination,

@@ -10,6 +10,7 @@ mod hooked;
 mod interfaces;
 mod lateness;
 mod pulse;
+mod shaped;
 mod share;
 mod standing_rules;
 mod worker;

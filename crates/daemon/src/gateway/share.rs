@@ -1,6 +1,6 @@
 //! What is done with a flow: the mode of its mesh host, and under `pace` which share of the flows is paced (A/B).
 
-use crate::config::{Config, Mode, Policy};
+use crate::config::{Config, Flows, Mode, Policy};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use std::net::IpAddr;
 
@@ -8,7 +8,10 @@ use std::net::IpAddr;
 #[must_use]
 pub fn treatment(config: &Config, key: &FlowKey) -> Option<Treatment> {
     let Policy { mode, paced_share, .. } = config.policy(key.wireless.address);
+    // Where flows are left to the shaper of hosts, they are watched.
+    let free = config.hosts.flows == Flows::Free && config.shaper().is_some();
     match mode {
+        Mode::Pace if free => Some(Treatment::Observe),
         Mode::Off => None,
         Mode::Observe => Some(Treatment::Observe),
         Mode::Pace if paced_share >= 1.0 || draw(config.ab_seed, key) < paced_share => Some(Treatment::Pace),

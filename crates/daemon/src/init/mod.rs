@@ -29,7 +29,7 @@ pub struct Args {
 /// # Errors
 /// [`Failure::User`] if no mesh is found, or the file exists; [`Failure::Operational`] if it cannot be written.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
-    let found = if args.interface.is_empty() { search()? } else { told(&args.interface) };
+    let found = if args.interface.is_empty() { search()? } else { told(&args.interface)? };
     let text = file(&found)?;
     if args.print {
         crate::text::print(&text)?;
@@ -50,8 +50,19 @@ fn next(file: &Path) -> String {
     format!("meshpaced doctor --config {file}, then meshpaced gateway --config {file}")
 }
 
-fn told(names: &[String]) -> Vec<Found> {
-    names.iter().map(|name| Found { name: name.clone(), evidence: Evidence::Told }).collect()
+fn told(names: &[String]) -> Result<Vec<Found>, Failure> {
+    if let Some(name) = names.iter().find(|name| is_loopback(name)) {
+        let message =
+            format!("--interface: found {name:?}, the loopback interface; allowed: one toward the mesh");
+        return Err(Failure::User(message));
+    }
+    Ok(names.iter().map(|name| Found { name: name.clone(), evidence: Evidence::Told }).collect())
+}
+
+/// True of an interface that leads back to this machine (ARPHRD_LOOPBACK of linux/if_arp.h).
+fn is_loopback(name: &str) -> bool {
+    let kind = std::fs::read_to_string(Path::new("/sys/class/net").join(name).join("type"));
+    kind.is_ok_and(|kind| kind.trim() == "772")
 }
 
 /// What is found; an error that names the interfaces there are if nothing is.
@@ -146,7 +157,12 @@ mod tests {
 
     #[test]
     fn a_name_that_is_none_is_refused_and_a_file_that_exists_is_kept() {
-        let refused = file(&told(&["a b".to_owned()])).unwrap_err();
+        let refused = told(&["mesh0".to_owned(), "lo".to_owned()]).unwrap_err();
+        assert!(
+            matches!(&refused, Failure::User(said) if said.contains("\"lo\", the loopback")),
+            "{refused}"
+        );
+        let refused = file(&told(&["a b".to_owned()]).unwrap()).unwrap_err();
         assert!(matches!(&refused, Failure::User(said) if said.contains("mesh.interfaces")), "{refused}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("meshpaced.toml");

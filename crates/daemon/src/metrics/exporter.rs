@@ -50,6 +50,7 @@ impl Collector for Exporter {
         self.flows(&mut out)?;
         self.packets(&mut out)?;
         self.times(&mut out)?;
+        self.hosts(&mut out)?;
         self.subnets(&mut out)
     }
 }
@@ -155,6 +156,21 @@ impl Exporter {
         }
         out.histogram("wireless_rtt", "Gateway to mesh host and back.", &round_trips.wireless)?;
         out.histogram("wired_rtt", "Gateway to Internet host and back.", &round_trips.wired)
+    }
+
+    /// What the shaper of hosts counted, where there is one. Hosts by themselves are in the status: an address a label would have no bound.
+    fn hosts(&self, out: &mut Writer<'_>) -> fmt::Result {
+        let Some(hosts) = &self.snapshot.hosts else { return Ok(()) };
+        let rate = Unit::Other("bits_per_second".into());
+        let limit = hosts.config.rate.as_bits_per_sec() as f64;
+        out.gauge("hosts_rate", "What all mesh hosts together may have.", Some(&rate), Some(limit))?;
+        out.gauge("hosts_known", "Mesh hosts that the shaper knows.", None, Some(hosts.known as f64))?;
+        let help = "Packets that wait for their host's turn.";
+        out.gauge("hosts_queued_packets", help, None, Some(hosts.queued as f64))?;
+        out.counter("hosts_packets", "Packets that had their host's turn.", hosts.counters.packets)?;
+        let signals = [("drop", hosts.counters.dropped), ("mark", hosts.counters.marked)];
+        let signals = signals.map(|(signal, n)| ([("signal", signal)], n));
+        out.counters("hosts_signals", "Packets dropped or marked at the shaper of hosts.", signals)
     }
 
     /// Flows and goodput by the configured subnet of their mesh end.

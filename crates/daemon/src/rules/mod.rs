@@ -1,4 +1,5 @@
-//! The firewall rules that hand packets to the daemon: TCP of both IP versions, at the FORWARD hook, with bypass, so
+//! The firewall rules that hand packets to the daemon: TCP of both IP versions (and, where hosts are shaped, all that goes into the mesh), at the
+//! FORWARD hook, with bypass, so
 //! that packets pass untouched while no daemon listens.
 //!
 //! They lead to the queue only while the data thread gets on ([`crate::lease`]): bypass alone would leave packets to a
@@ -24,6 +25,7 @@ pub use plan::{Match, Owner, Plan, lock_beside, lock_of};
 pub use trouble::Trouble;
 
 use crate::Failure;
+use crate::config::Config;
 use crate::tool::is_installed;
 use std::fmt;
 use std::path::Path;
@@ -234,6 +236,19 @@ pub fn in_force(plan: &Plan) -> Option<Found> {
         }
     }
     Some(found)
+}
+
+/// The same of a gateway's rules, whatever mode was set at run time: that decides whether hosts are shaped, and the file does not tell.
+#[must_use]
+pub fn in_force_by_any_mode(config: &Config) -> Option<Found> {
+    let plan = Plan::of(config);
+    let found = in_force(&plan)?;
+    if matches!(found, Found::InForce(_)) || config.hosts.shaper.is_none() {
+        return Some(found);
+    }
+    in_force(&plan.with_the_other_shaping())
+        .filter(|other| matches!(other, Found::InForce(_)))
+        .or(Some(found))
 }
 
 /// Removes all rules that any daemon of this kind made, by whatever way; says what it removed. `lock` is as in [`Plan`].

@@ -45,8 +45,12 @@ pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
         words.next().is_some() && words.any(|word| word == number)
     });
     let lasting = |what: String| Err(Trouble::Lasting(format!("nft: {what} table inet {tag}")));
-    let (found, wanted) = (queues.count(), plan.matches().count() * plan.owner().hooks().len());
-    if found != wanted {
+    let hooks = plan.owner().hooks().len();
+    let (found, wanted) = (queues.clone().count(), plan.matches().count() * hooks);
+    // nft prints the protocol by its name, with -n as a number.
+    let of_tcp = queues.filter(|line| line.contains("l4proto ")).count();
+    let wanted_of_tcp = plan.matches().filter(|rule| plan.is_of_tcp(rule)).count() * hooks;
+    if (found, of_tcp) != (wanted, wanted_of_tcp) {
         return lasting(format!("{found} of {wanted} rules in"));
     }
     // nft prints `ct state invalid`, with -n `ct state 0x1`, where the state is known by its bit.
@@ -149,7 +153,8 @@ fn write_chain(out: &mut String, plan: &Plan, form: Form, hook: &str, statement:
             Match::Destination(prefix) => format!("{} daddr {prefix}", family(*prefix)),
             Match::AcksTo(name) => format!("oifname \"{name}\" meta length <= {ACK_MAX}"),
         };
-        line(&format!("\t{condition} meta l4proto tcp {statement} comment \"{tag}\""));
+        let protocol = if plan.is_of_tcp(rule) { " meta l4proto tcp" } else { "" };
+        line(&format!("\t{condition}{protocol} {statement} comment \"{tag}\""));
     }
     line("}");
 }

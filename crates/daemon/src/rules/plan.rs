@@ -32,7 +32,7 @@ impl Owner {
     }
 }
 
-/// One rule: TCP packets that look like this are queued.
+/// One rule: packets that look like this are queued, TCP's alone unless the plan says otherwise.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Match {
     /// They come in here.
@@ -56,13 +56,16 @@ pub(super) const ACK_MAX: u32 = 120;
 pub struct Plan {
     owner: Owner,
     matches: Vec<Match>,
+    /// What goes into the mesh is queued whatever it is.
+    all_into_mesh: bool,
     queue: u16,
     lock: PathBuf,
     ports: Option<Ports>,
 }
 
 impl Plan {
-    /// The rules that a configuration asks for: everything to and from the mesh's interfaces and subnets.
+    /// The rules that a configuration asks for: all TCP to and from the mesh's interfaces and subnets, and where hosts are shaped
+    /// everything to them.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let interfaces = config.mesh.interfaces.iter();
@@ -74,10 +77,16 @@ impl Plan {
         Self {
             owner: Owner::Gateway,
             matches,
+            all_into_mesh: config.shaper().is_some(),
             queue: config.nfqueue.queue,
             lock: lock_of(config),
             ports: None,
         }
+    }
+
+    /// The same with hosts shaped where they were not, and the other way round.
+    pub(super) fn with_the_other_shaping(self) -> Self {
+        Self { all_into_mesh: !self.all_into_mesh, ..self }
     }
 
     /// The rules of an edge: what acknowledges, on its way out of these interfaces.
@@ -86,6 +95,7 @@ impl Plan {
         Self {
             owner: Owner::Edge,
             matches: interfaces.iter().cloned().map(Match::AcksTo).collect(),
+            all_into_mesh: false,
             queue: edge.queue,
             lock: lock_beside(&edge.socket),
             ports: None,
@@ -110,6 +120,16 @@ impl Plan {
 
     pub(super) fn matches(&self) -> impl Iterator<Item = &Match> {
         self.matches.iter()
+    }
+
+    /// Whether a rule queues TCP's packets alone.
+    pub(super) const fn is_of_tcp(&self, rule: &Match) -> bool {
+        !(self.all_into_mesh && matches!(rule, Match::To(_) | Match::Destination(_)))
+    }
+
+    /// Whether all rules do.
+    pub(super) const fn is_all_of_tcp(&self) -> bool {
+        !self.all_into_mesh
     }
 
     pub(super) const fn queue(&self) -> u16 {

@@ -1,7 +1,6 @@
 //! The rules, put in force in network namespaces that the tests make and that vanish with their threads.
 
 use super::*;
-use crate::config::Config;
 use crate::lease::{Beacon, LEASE, Ports};
 use crate::tool::{run, run_with};
 use nix::sched::{CloneFlags, unshare};
@@ -17,6 +16,15 @@ fn plan(queue: u16) -> Plan {
     Plan::of(&Config::parse("a.toml", text.as_bytes()).unwrap())
         .leased(Some(Ports { v4: 40_001, v6: Some(40_002) }))
 }
+
+/// The same where hosts are shaped: what goes into the mesh is queued whatever it is.
+fn shaped() -> Plan {
+    let config = Config::parse("a.toml", SHAPED.as_bytes()).unwrap();
+    Plan::of(&config).leased(plan(7).ports())
+}
+
+const SHAPED: &str = "mode = \"pace\"\n[hosts]\nrate = \"1Mbps\"\n[nfqueue]\nqueue = 7\n\
+    [mesh]\ninterfaces = [\"mesh0\", \"wlan0.1\"]\nsubnets = [\"10.1.0.0/16\", \"10.2.3.4\", \"fd00:1::/48\"]\n";
 
 /// In a network namespace of its own; it takes CAP_SYS_ADMIN.
 fn in_namespace<T: Send + 'static>(test: impl FnOnce() -> T + Send + 'static) -> T {
@@ -105,6 +113,40 @@ fn iptables_of_both_kinds_install_verify_replace_and_remove() {
             );
             assert_eq!(backend.remove(Owner::Gateway, &lock).unwrap(), Vec::<String>::new());
         });
+    }
+}
+
+#[test]
+fn where_hosts_are_shaped_all_that_goes_into_the_mesh_is_queued_and_of_the_rest_tcp() {
+    for backend in IPTABLES {
+        in_namespace(move || {
+            assert_eq!(backend.install_as(&shaped(), BEST), Ok(false));
+            assert_eq!(backend.verify(&shaped(), BEST), Ok(()));
+            assert!(backend.verify(&plan(7), BEST).is_err());
+            let text = saved(backend, "security");
+            for (rule, count) in [
+                ("-A meshpaced -o mesh0 -m comment", 2),
+                ("-A meshpaced -i mesh0 -p tcp -m comment", 2),
+                ("-A meshpaced -d 10.1.0.0/16 -m comment", 1),
+                ("-A meshpaced -s 10.1.0.0/16 -p tcp -m comment", 1),
+                ("-A FORWARD -m comment --comment meshpaced -j meshpaced", 2),
+            ] {
+                assert_eq!(text.matches(rule).count(), count, "{rule}: {text}");
+            }
+            // The file says observe, and the mode was set to pace at run time.
+            let text = SHAPED.replace("\"pace\"", "\"observe\"");
+            let watching = Config::parse("a.toml", text.as_bytes()).unwrap();
+            assert_eq!(in_force_by_any_mode(&watching), Some(Found::InForce(BEST)));
+            assert_eq!(in_force(&Plan::of(&watching)), Some(Found::Otherwise));
+            // Back to what is paced alone.
+            assert_eq!(backend.install_as(&plan(7), BEST), Ok(true));
+            assert_eq!(backend.verify(&plan(7), BEST), Ok(()));
+            assert!(backend.verify(&shaped(), BEST).is_err());
+        });
+    }
+    let script = nft::script(&shaped(), BEST, "queue num 7 bypass");
+    for line in ["oifname \"mesh0\" queue num 7", "iifname \"mesh0\" meta l4proto tcp queue num 7"] {
+        assert!(script.contains(line), "{line}: {script}");
     }
 }
 

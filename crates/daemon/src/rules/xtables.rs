@@ -165,7 +165,7 @@ impl Xtables {
             }
             let hook = hook(plan.owner());
             let last = saved.lines().rfind(|line| line.starts_with(&format!("-A {hook} ")));
-            if !chain.is_empty() && last != Some(&jump(plan.owner())) {
+            if !chain.is_empty() && last != Some(&jump(plan)) {
                 return changed(format!("table {table} {NOT_LAST}"));
             }
             if found.len() != elsewhere.len() {
@@ -236,16 +236,20 @@ const fn hook(owner: Owner) -> &'static str {
 fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
     let tag = plan.owner().tag();
     let condition = |rule: &Match| match rule {
-        Match::From(name) => format!("-i {name} -p tcp"),
-        Match::To(name) => format!("-o {name} -p tcp"),
-        Match::Source(prefix) => format!("-s {prefix} -p tcp"),
-        Match::Destination(prefix) => format!("-d {prefix} -p tcp"),
-        Match::AcksTo(name) => format!("-o {name} -p tcp -m length --length 0:{ACK_MAX}"),
+        Match::From(name) => format!("-i {name}"),
+        Match::To(name) | Match::AcksTo(name) => format!("-o {name}"),
+        Match::Source(prefix) => format!("-s {prefix}"),
+        Match::Destination(prefix) => format!("-d {prefix}"),
     };
     let line = |rule: &Match| {
         let (condition, queue) = (condition(rule), plan.queue());
+        let protocol = if plan.is_of_tcp(rule) { " -p tcp" } else { "" };
+        let length = match rule {
+            Match::AcksTo(_) => format!(" -m length --length 0:{ACK_MAX}"),
+            _ => String::new(),
+        };
         format!(
-            "-A {tag} {condition} -m comment --comment {tag} -j NFQUEUE --queue-num {queue} --queue-bypass"
+            "-A {tag} {condition}{protocol}{length} -m comment --comment {tag} -j NFQUEUE --queue-num {queue} --queue-bypass"
         )
     };
     let leased = signs(family, plan, form).map(|(_, mask)| {
@@ -278,7 +282,7 @@ fn elsewhere(family: Family, plan: &Plan, form: Form) -> Vec<String> {
              --mask {mask} --rsource -m comment --comment {tag}"
         )
     });
-    note.into_iter().chain([jump(plan.owner())]).collect()
+    note.into_iter().chain([jump(plan)]).collect()
 }
 
 /// Where signs of life of this IP version come from; `None` if none will, which a lease of two seconds would not outlive.
@@ -298,9 +302,10 @@ fn without_ports(rule: &str) -> String {
     words.join(" ")
 }
 
-fn jump(owner: Owner) -> String {
-    let (tag, hook) = (owner.tag(), hook(owner));
-    format!("-A {hook} -p tcp -m comment --comment {tag} -j {tag}")
+fn jump(plan: &Plan) -> String {
+    let (tag, hook) = (plan.owner().tag(), hook(plan.owner()));
+    let protocol = if plan.is_all_of_tcp() { " -p tcp" } else { "" };
+    format!("-A {hook}{protocol} -m comment --comment {tag} -j {tag}")
 }
 
 /// `:meshpaced - [0:0]`.

@@ -4,7 +4,7 @@ mod by_law;
 
 pub use by_law::law_gateways;
 
-use crate::Config;
+use crate::{Config, ShaperConfig};
 use alloc::boxed::Box;
 use meshpace_hook::PacketHook;
 use meshpace_keys::{Part, Values};
@@ -35,25 +35,27 @@ pub struct Behaviour {
     pub machine: Option<Equipment>,
     /// Sees every packet between the machine and the Internet; `None`: nobody does.
     pub hook: Option<Box<dyn PacketHook>>,
+    /// Shapes what goes into the mesh by host, behind the machine; `None`: nobody does.
+    pub shaper: Option<ShaperConfig>,
 }
 
 impl Behaviour {
     /// A machine whose flows go by this law, with the law's parameters among `values`.
     #[must_use]
     pub fn paced(config: Config, law: &'static FlowLawPart, values: &Values) -> Self {
-        Self { machine: Some(Equipment::new(config, law, values)), hook: None }
+        Self { machine: Some(Equipment::new(config, law, values)), ..Self::default() }
     }
 
     /// A hook alone.
     #[must_use]
     pub fn hooked(hook: Option<Box<dyn PacketHook>>) -> Self {
-        Self { machine: None, hook }
+        Self { hook, ..Self::default() }
     }
 
     /// True if packets pass as they come.
     #[must_use]
     pub const fn is_nothing(&self) -> bool {
-        self.machine.is_none() && self.hook.is_none()
+        self.machine.is_none() && self.hook.is_none() && self.shaper.is_none()
     }
 }
 
@@ -61,8 +63,8 @@ impl Behaviour {
 pub type GatewayPart = Part<fn(&Values, &'static FlowLawPart) -> Behaviour>;
 
 meshpace_keys::parts! {
-    /// The parts of gateways, those apart that are named after their law ([`law_gateways`]): these have TCP-GAP's.
-    pub static GATEWAYS: GatewayPart = [none, pacing, pacing_and_goodput_control];
+    /// The parts of gateways, those apart that are named after their law ([`law_gateways`]): these have TCP-GAP's, or none.
+    pub static GATEWAYS: GatewayPart = [none, pacing, pacing_and_goodput_control, hosts];
 }
 
 #[cfg(test)]
@@ -78,7 +80,7 @@ mod tests {
         let built = GATEWAYS.iter().map(|part| (part.build)(&Values::defaults(part.about.keys()), law));
         let built =
             built.inspect(|behaviour| assert!(behaviour.hook.is_none())).map(|behaviour| behaviour.machine);
-        let expected = [None, Some(without), Some(Config::PAPER)];
+        let expected = [None, Some(without), Some(Config::PAPER), None];
         assert!(built.eq(expected.map(|config| Some(Equipment { config: config?, law: paper.clone() }))));
     }
 }

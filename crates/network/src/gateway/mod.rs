@@ -3,7 +3,7 @@
 mod nearest;
 
 use crate::event::Alarm;
-use meshpace_gateway::{Behaviour, Counters, Gateway, Side};
+use meshpace_gateway::{Behaviour, Counters, Gateway, Shaper, ShaperCounters, Side};
 use meshpace_hook::Hooked;
 use meshpace_packet::Packet;
 use meshpace_routing::ShortestPaths;
@@ -24,11 +24,15 @@ pub struct GatewayNode {
     pub machine: Option<Box<Gateway<Packet>>>,
     /// The scheme's hook between the machine and the wired part; `None`: there is none.
     pub hook: Option<Hooked<(Side, Packet)>>,
+    /// Shares what goes into the mesh among its hosts, behind the machine; `None`: nobody does.
+    pub shaper: Option<Box<Shaper<Packet>>>,
     /// When one of them wants to be called.
     pub alarm: Alarm,
     /// The machine's counters when the measured interval began.
     pub before: Counters,
-    /// How long packets with data waited in the machine's queues on their way into the mesh since then; 0 for those
+    /// What the shaper had counted then.
+    pub shaped_before: ShaperCounters,
+    /// How long packets with data waited in the queues of machine or shaper on their way into the mesh since then; 0 for those
     /// that it let through at once.
     pub waits: Quantiles,
     /// The most packets that were in these queues.
@@ -38,13 +42,15 @@ pub struct GatewayNode {
 impl GatewayNode {
     /// At a mesh node, with what the scheme does there.
     pub(crate) fn new(node: NodeId, behaviour: Behaviour) -> Self {
-        let Behaviour { machine, hook } = behaviour;
+        let Behaviour { machine, hook, shaper } = behaviour;
         Self {
             node,
             given_out: false,
             machine: machine.map(|made_of| Box::new(Gateway::new(made_of.config, made_of.law))),
             hook: hook.map(|hook| Hooked::new(hook, AT_A_HOOK)),
+            shaper: shaper.map(|config| Box::new(Shaper::new(config))),
             alarm: Alarm::default(),
+            shaped_before: ShaperCounters::default(),
             before: Counters::default(),
             waits: Quantiles::default(),
             queue_max: 0,
@@ -55,6 +61,11 @@ impl GatewayNode {
         if let Some(machine) = &self.machine {
             self.before = *machine.counters();
             self.queue_max = machine.held();
+            self.waits = Quantiles::default();
+        }
+        if let Some(shaper) = &self.shaper {
+            self.shaped_before = *shaper.counters();
+            self.queue_max = shaper.len();
             self.waits = Quantiles::default();
         }
     }

@@ -1,4 +1,4 @@
-//! What crosses a gateway, and what its machine is told and knows.
+//! What crosses a gateway, and what its machine is told and knows; [`shaping`](super::shaping) is what comes behind that.
 
 use super::Network;
 use crate::event::Event;
@@ -51,7 +51,7 @@ impl<T: Copy + Debug> Network<T> {
             Met::Passes((side, packet), changes) => {
                 self.beyond_hook(side, gateway, rewritten(packet, changes));
             }
-            Met::Dropped((_, packet)) => self.lose_at_hook(gateway, &packet),
+            Met::Dropped((_, packet)) => self.lose_at_gateway(gateway, &packet),
             Met::Held => {}
         }
         self.set_gateway_alarm(index);
@@ -65,12 +65,12 @@ impl<T: Copy + Debug> Network<T> {
                 Leaving::Passes((side, packet), changes) => {
                     self.beyond_hook(side, node, rewritten(packet, changes));
                 }
-                Leaving::Dropped((_, packet)) => self.lose_at_hook(node, &packet),
+                Leaving::Dropped((_, packet)) => self.lose_at_gateway(node, &packet),
             }
         }
     }
 
-    fn lose_at_hook(&mut self, gateway: NodeId, packet: &Packet) {
+    pub(super) fn lose_at_gateway(&mut self, gateway: NodeId, packet: &Packet) {
         let place = LossPlace::Mesh(gateway, None);
         self.statistics.lose(packet.account, packet.class, place, LossCause::Gateway);
     }
@@ -86,7 +86,7 @@ impl<T: Copy + Debug> Network<T> {
     /// What the machine has let pass goes on.
     fn beyond_machine(&mut self, side: Side, gateway: NodeId, packet: Packet) {
         match side {
-            Side::Wired => self.pass_on(side, gateway, packet),
+            Side::Wired => self.meet_shaper(gateway, packet),
             Side::Wireless => self.meet_hook(side, gateway, packet),
         }
     }
@@ -116,7 +116,8 @@ impl<T: Copy + Debug> Network<T> {
         let this = self.gateways.at(index);
         this.queue_max = this.queue_max.max(machine.held());
         this.machine = Some(machine);
-        if let (Side::Wired, Verdict::Forward(..), 1..) = (side, &verdict, segment.payload) {
+        let unshaped = this.shaper.is_none();
+        if let (Side::Wired, Verdict::Forward(..), 1.., true) = (side, &verdict, segment.payload, unshaped) {
             this.waits.record(Span::ZERO);
         }
         match verdict {
@@ -156,6 +157,7 @@ impl<T: Copy + Debug> Network<T> {
             }
             self.run_hook(index as usize);
             self.run_gateway(index as usize);
+            self.run_shaper(index as usize);
         }
     }
 
@@ -169,8 +171,9 @@ impl<T: Copy + Debug> Network<T> {
             let Departure { mut packet, action, held_since, .. } = departure;
             match action {
                 Action::Release { strip, mark } => {
-                    if let Some(since) = held_since {
-                        self.gateways.at(index).waits.record(now - since);
+                    let this = self.gateways.at(index);
+                    if let Some(since) = held_since.filter(|_| this.shaper.is_none()) {
+                        this.waits.record(now - since);
                     }
                     if strip {
                         packet = with_option(packet, RttOption::Strip, option_length);
@@ -178,20 +181,21 @@ impl<T: Copy + Debug> Network<T> {
                     if mark {
                         packet.ecn = packet.ecn.marked().unwrap_or(packet.ecn);
                     }
-                    self.pass_on(Side::Wired, node, packet);
+                    self.meet_shaper(node, packet);
                 }
-                Action::Retransmit => self.pass_on(Side::Wired, node, packet),
+                Action::Retransmit => self.meet_shaper(node, packet),
                 Action::Discard(_) => {}
             }
         }
         self.set_gateway_alarm(index);
     }
 
-    fn set_gateway_alarm(&mut self, index: usize) {
+    pub(super) fn set_gateway_alarm(&mut self, index: usize) {
         let this = self.gateways.at(index);
         let machine = this.machine.as_ref().and_then(|machine| machine.poll_timeout());
         let hook = this.hook.as_ref().and_then(Hooked::poll_timeout);
-        let deadline = machine.into_iter().chain(hook).min();
+        let shaper = this.shaper.as_ref().and_then(|shaper| shaper.poll_timeout());
+        let deadline = machine.into_iter().chain(hook).chain(shaper).min();
         this.alarm.arm(deadline, Event::Gateway(index as u32), &mut self.queue);
     }
 
@@ -223,7 +227,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The wireless way between a gateway and a mesh node, as its routing table has it, or as the packets' path is.
-    fn route_from(&self, gateway: NodeId, end: Host, path: Option<PathId>) -> Route {
+    pub(super) fn route_from(&self, gateway: NodeId, end: Host, path: Option<PathId>) -> Route {
         let uniform = self.common_rate();
         if let Some(path) = path {
             let hops = self.paths.nodes(path).len() as u32 - 1;
@@ -236,7 +240,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The rate of links that have no other, on the first air.
-    fn common_rate(&self) -> LinkRates {
+    pub(super) fn common_rate(&self) -> LinkRates {
         LinkRates::Uniform(self.airs.first().rates().common.rate)
     }
 

@@ -18,6 +18,7 @@ mod paths;
 mod relays;
 mod reordering;
 mod sending;
+mod shaping;
 #[cfg(test)]
 mod tests;
 mod wired;

@@ -168,6 +168,7 @@ pub(crate) fn snapshot(flows: Vec<FlowReport>) -> Snapshot {
         driver: DriverCounters::default(),
         round_trips: RoundTrips::default(),
         waits: Some(Waits::default()),
+        hosts: None,
         held: 0,
         buffered: Bytes::ZERO,
         known: flows.len(),

@@ -1,0 +1,178 @@
+"""Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
+
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone [--seeds K]
+
+A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
+static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
+waits at the gateway in ms. docs/hosts.md has the tables.
+"""
+
+from __future__ import annotations
+
+import argparse
+import statistics
+from typing import Any, NamedTuple
+
+import meshpace
+from meshpace.stats import jain_index
+
+NEAR, FAR = range(10), range(10, 20)
+NEAR_RATE, FAR_RATE = "2.8Mbps", "900kbps"
+"""What the shaper lets in to near hosts, and to far ones: a tenth below what 21 downloads of them carry."""
+AIR_RATE, BYTES_RATE = "2Mbps", "900kbps"
+"""The same to both, by air time and by bytes."""
+Shaper = dict[str, object]
+
+
+def mesh() -> str:
+    """Nodes and link: near hosts stand around the gateway, far ones around the end of a chain of two nodes."""
+    near = [(f"h{n}", -100 + 12 * n, 90) for n in NEAR]
+    far = [(f"h{n}", 560, -60 + 12 * (n - 10)) for n in FAR]
+    places = [("IG", 0, 0), ("R1", 200, 0), ("R2", 400, 0), *near, *far]
+    nodes = "".join(f'[[node]]\nid = "{name}"\nx = {x}\ny = {y}\n\n' for name, x, y in places)
+    wire = '[[link]]\na = "IG"\nb = "srv"\nrate = "100Mbps"\ndelay = "10ms"\n\n'
+    return f'{nodes}[[node]]\nid = "srv"\nrole = "wired"\n\n{wire}'
+
+
+def downloads(host: int, count: int, scheme: str) -> str:
+    return f'[[flow]]\nfrom = "srv"\nto = "h{host}"\napp = "ftp"\nscheme = "{scheme}"\ncount = {count}\n\n'
+
+
+def scenario(flows: dict[int, tuple[int, str]], shaper: Shaper | None, seconds: int) -> meshpace.Scenario:
+    """So many downloads of each host, by their senders' scheme."""
+    shaped = {"base": "linux-cubic", **(shaper or {})}
+    scheme = "[scheme.here]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in shaped.items())
+    head = f'[measure]\nduration = "{seconds + 20}s"\nwarmup = "20s"\n\n[radio]\nrate = "11Mbps"\nrts = "always"\n\n'
+    head += '[routing]\nprotocol = "static"\n\n[defaults]\nscheme = "here"\nwindow = 512\n\n'
+    text = head + scheme + "\n" + mesh() + "".join(downloads(host, *what) for host, what in flows.items())
+    return meshpace.Scenario(text, "hosts.toml")
+
+
+def _toml(value: object) -> str:
+    return f'"{value}"' if isinstance(value, str) else str(value)
+
+
+class Got(NamedTuple):
+    """Of one run."""
+
+    hosts: dict[str, float]
+    starved: int
+    flows: int
+    delays: dict[str, float]
+    wait_p95: float | None
+
+    @property
+    def jain(self) -> float:
+        return jain_index(list(self.hosts.values())) or 0.0
+
+    @property
+    def total(self) -> float:
+        return sum(self.hosts.values())
+
+
+def run(flows: dict[int, tuple[int, str]], shaper: Shaper | None, seed: int, seconds: int = 100) -> Got:
+    result: Any = meshpace.run(scenario(flows, shaper, seconds), seed=seed)
+    hosts: dict[str, float] = {}
+    delays: dict[str, list[float]] = {}
+    for flow in result["flows"]:
+        host = flow["to"]
+        hosts[host] = hosts.get(host, 0.0) + flow["goodput_bps"] / 1e3
+        if flow["delay_p50_s"] is not None:
+            delays.setdefault(host, []).append(flow["delay_p50_s"])
+    waits = [gateway["wait_p95_s"] for gateway in result["gateways"] if gateway["wait_p95_s"] is not None]
+    starved = sum(flow["goodput_bps"] == 0 for flow in result["flows"])
+    middle = {host: statistics.median(of) * 1e3 for host, of in delays.items()}
+    return Got(hosts, starved, len(result["flows"]), middle, waits[0] * 1e3 if waits else None)
+
+
+def mean(values: list[float]) -> float:
+    return statistics.fmean(values) if values else float("nan")
+
+
+def table(rows: list[list[str]]) -> None:
+    for row in rows:
+        print("| " + " | ".join(row) + " |")
+        if row is rows[0]:
+            print("|" + "---|" * len(row))
+
+
+def shown(gots: list[Got], hosts: tuple[str, ...]) -> list[str]:
+    waits = [got.wait_p95 for got in gots if got.wait_p95 is not None]
+    each = []
+    for host in hosts:
+        delays = [got.delays[host] for got in gots if host in got.delays]
+        each.append(f"{mean([got.hosts[host] for got in gots]):.0f} @ {mean(delays):.0f}")
+    jain = f"{min(got.jain for got in gots):.3f}"
+    return [*each, f"{mean([got.total for got in gots]):.0f}", jain, f"{mean(waits):.0f}" if waits else "none"]
+
+
+def shaped(by: str, rate: str) -> dict[str, Shaper | None]:
+    """Without a shaper, and with one, by name."""
+    return {"plain": None, f"hosts by {by} at {rate}": {"gateway": "hosts", "hosts_by": by, "hosts_rate": rate}}
+
+
+def beside(seeds: range) -> None:
+    """A host with one download beside one that takes more, in whatever way."""
+    rows = [["hosts", "gateway", "first @ delay", "second @ delay", "both", "least Jain of hosts", "waits, 95 %"]]
+    cases = {
+        "1 CUBIC beside 20 CUBIC, 3 hops": ({10: (1, "here"), 11: (20, "here")}, FAR_RATE),
+        "1 CUBIC beside 20 CUBIC, 1 hop": ({0: (1, "here"), 1: (20, "here")}, NEAR_RATE),
+        "4 CUBIC, 3 hops, beside 4 CUBIC, 1 hop": ({10: (4, "here"), 0: (4, "here")}, BYTES_RATE),
+    }
+    for name, (flows, rate) in cases.items():
+        for gateway, parts in shaped("bytes", rate).items():
+            gots = [run(flows, parts, seed) for seed in seeds]
+            rows.append([name, gateway, *shown(gots, tuple(f"h{host}" for host in flows))])
+    table(rows)
+
+
+def crowd(seeds: range) -> None:
+    """200 downloads of 20 hosts."""
+    heads = "gateway|all|near hosts|far hosts|least host|Jain of near, of far|downloads with nothing|waits, 95 %"
+    rows = [heads.split("|")]
+    flows = dict.fromkeys((*NEAR, *FAR), (10, "here"))
+    for name, shaper in {**shaped("airtime", AIR_RATE), **shaped("bytes", BYTES_RATE)}.items():
+        gots = [run(flows, shaper, seed) for seed in seeds]
+        waits = [got.wait_p95 for got in gots if got.wait_p95 is not None]
+        sums = [f"{mean([sum(got.hosts[f'h{n}'] for n in hosts) for got in gots]):.0f}" for hosts in (NEAR, FAR)]
+        jains = [min(jain_index([got.hosts[f"h{n}"] for n in hosts]) or 0.0 for got in gots) for hosts in (NEAR, FAR)]
+        least = min(min(got.hosts.values()) for got in gots)
+        starved = f"{mean([float(got.starved) for got in gots]):.1f} of {gots[0].flows}"
+        total, jain = f"{mean([got.total for got in gots]):.0f}", ", ".join(f"{jain:.3f}" for jain in jains)
+        wait = f"{mean(waits):.0f}" if waits else "none"
+        rows.append([name, total, *sums, f"{least:.1f}", jain, starved, wait])
+    table(rows)
+
+
+def airtime(seeds: range) -> None:
+    """A near host beside a far one: what sharing bytes and sharing the air come to."""
+    rows = [["gateway", "near @ delay", "far @ delay", "both", "least Jain", "waits, 95 %"]]
+    flows = {0: (4, "here"), 10: (4, "here")}
+    for name, shaper in {**shaped("bytes", "1.3Mbps"), **shaped("airtime", "2.5Mbps")}.items():
+        rows.append([name, *shown([run(flows, shaper, seed) for seed in seeds], ("h0", "h10"))])
+    table(rows)
+
+
+def alone(seeds: range) -> None:
+    """One download, at several rates of the shaper: what short queues cost."""
+    rows = [["gateway", "3 hops @ delay", "waits, 95 %"]]
+    shapers: dict[str, Shaper | None] = {}
+    for rate in ("900kbps", "1Mbps", "1.1Mbps", "1.2Mbps"):
+        shapers.update(shaped("bytes", rate))
+    for name, shaper in shapers.items():
+        got = shown([run({10: (1, "here")}, shaper, seed) for seed in seeds], ("h10",))
+        rows.append([name, got[0], got[-1]])
+    table(rows)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
+    parser.add_argument("what", choices=list(cases))
+    parser.add_argument("--seeds", type=int, default=5, metavar="K")
+    given = parser.parse_args()
+    cases[given.what](range(1, given.seeds + 1))
+
+
+if __name__ == "__main__":
+    main()

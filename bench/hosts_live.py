@@ -1,0 +1,154 @@
+"""This machine's own TCP through a live gateway that shapes by host, and through one that does not: who gets what.
+
+    .venv/bin/python bench/hosts_live.py [--runs K] [--seconds S]
+
+The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel, which carries 1.0 to
+1.3 Mbit/s of downloads, by their acknowledgements. CUBIC, as root, in network namespaces. Payload in kbit/s (median
+of the runs), echo in ms (median and 95 % of all): a datagram of 100 bytes every 100 ms to the first host and back.
+docs/hosts.md has the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import socket
+import statistics
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
+
+from daemon import Daemon
+from flood import flood
+from net import Delays, Net, client
+from traffic import Bulk
+
+from demo_gateway import missing
+
+MESH = Delays(wired=0.010, mesh=0.002, mesh_model="airtime=900us,rate=11Mbps,hops=4,queue=50", logged=False)
+HOSTS = '[hosts]\nrate = "900kbps"\nby = "bytes"\n'
+WARM_UP_S = 4.0
+ECHO_PORT = 7778
+
+
+class Gateway(NamedTuple):
+    """A mode and more keys of the daemon's file."""
+
+    label: str
+    mode: str
+    more: str
+
+
+def subnet(host: int) -> str:
+    """A mesh host that is paced."""
+    return f'[[subnet]]\nprefix = "{client(4, host)}"\nmode = "pace"\n'
+
+
+PLAIN = Gateway("plain", "observe", "")
+PACED = Gateway("the first paced by TCP-GAP", "observe", subnet(0))
+FREE = Gateway("hosts, flows free", "pace", HOSTS + 'flows = "free"\n')
+BOTH = Gateway("hosts, the first paced by TCP-GAP", "observe", HOSTS + subnet(0))
+
+
+@contextmanager
+def echo(net: Net) -> Iterator[list[float]]:
+    """Round trips of small datagrams, in seconds."""
+    with net.within(net.cli):
+        far = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    with net.within(net.srv):
+        near = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    far.bind((client(4, 0), ECHO_PORT))
+    far.settimeout(0.2)
+    near.settimeout(2.0)
+    trips: list[float] = []
+    over = threading.Event()
+
+    def answer() -> None:
+        while not over.is_set():
+            try:
+                data, whence = far.recvfrom(2_000)
+                far.sendto(data, whence)
+            except TimeoutError:
+                continue
+
+    def ask() -> None:
+        while not over.is_set():
+            begun = time.monotonic()
+            near.sendto(begun.hex().encode().ljust(100), (client(4, 0), ECHO_PORT))
+            try:
+                while near.recv(2_000).strip() != begun.hex().encode():
+                    pass
+                trips.append(time.monotonic() - begun)
+            except TimeoutError:
+                trips.append(2.0)
+            over.wait(max(0.0, begun + 0.1 - time.monotonic()))
+
+    threads = [threading.Thread(target=work, daemon=True) for work in (answer, ask)]
+    for thread in threads:
+        thread.start()
+    try:
+        yield trips
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+        far.close()
+        near.close()
+
+
+def measure(gateway: Gateway, second: int | None, seconds: float, folder: Path) -> tuple[float, float, list[float]]:
+    """What the first host gets with one download, and the second with so many or, if `None`, by datagrams."""
+    with Net(folder, MESH, clients=2, room="b") as net, ExitStack() as stack:
+        stack.enter_context(Daemon(net, gateway.mode, more=gateway.more))
+        first = stack.enter_context(Bulk(net, congestion="cubic"))
+        bulks = [stack.enter_context(Bulk(net, congestion="cubic", host=1)) for _ in range(second or 0)]
+        flooded = stack.enter_context(flood(net, 1, 3e6)) if second is None else [0]
+
+        def others() -> int:
+            return sum(bulk.received for bulk in bulks) + flooded[0]
+
+        time.sleep(WARM_UP_S)
+        before = first.received, others()
+        with echo(net) as trips:
+            time.sleep(seconds)
+        got = (first.received - before[0]) * 8e-3 / seconds, (others() - before[1]) * 8e-3 / seconds
+    return *got, trips
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--runs", type=int, default=5, metavar="K")
+    parser.add_argument("--seconds", type=float, default=25.0, metavar="S")
+    given = parser.parse_args()
+    if os.geteuid() != 0 or missing():
+        raise SystemExit("needs root, and what `make setup` builds")
+    cases: dict[str, tuple[int | None, tuple[Gateway, ...]]] = {
+        "one download alone": (0, (PLAIN, PACED, FREE)),
+        "one beside 20 of another host": (20, (PLAIN, PACED, FREE, BOTH)),
+        "one beside datagrams at 3 Mbit/s": (None, (PLAIN, PACED, FREE, BOTH)),
+    }
+    print("| first and second host | gateway | first | second | Jain of hosts | echo, median | echo, 95 % |")
+    print("|---|---|---|---|---|---|---|")
+    for case, (second, gateways) in cases.items():
+        for gateway in gateways:
+            runs = []
+            for _ in range(given.runs):
+                with tempfile.TemporaryDirectory() as folder:
+                    runs.append(measure(gateway, second, given.seconds, Path(folder)))
+            one, two = (statistics.median(gots) for gots in zip(*(run[:2] for run in runs), strict=True))
+            jain = (one + two) ** 2 / (2 * (one**2 + two**2))
+            trips = sorted(trip * 1e3 for *_, of in runs for trip in of)
+            middle, late = trips[len(trips) // 2], trips[len(trips) * 95 // 100]
+            shares = f"{two:.0f} | {jain:.3f}" if second != 0 else " | "
+            print(f"| {case} | {gateway.label} | {one:.0f} | {shares} | {middle:.0f} | {late:.0f} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,298 @@
+//! The engine with a shaper of hosts between it and the mesh ([`meshpace_gateway::Shaper`]), sans I/O: whatever goes into the mesh, TCP or
+//! not, waits there by host, after the engine has let it go. Who drives it calls it as the [`Engine`] itself.
+
+use super::engine::side;
+use super::hooked::HookedEngine;
+use super::{Arrival, Decision, Engine, Output};
+use crate::config::Config;
+use crate::hops::{Directory, Way};
+use crate::state::HostsReport;
+use meshpace_gateway::{Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Terms};
+use meshpace_units::{Bytes, Ecn, Instant, Seq};
+use meshpace_wire::protocol::TCP;
+use std::collections::BTreeMap;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// At the shaper waits at most this part of what the driver can hold.
+const SHAPER_PART: usize = 4;
+/// Hosts told at the most.
+const TOLD: usize = 64;
+
+/// Whose packet it is.
+#[derive(Clone, Copy, Debug)]
+struct Class {
+    to: IpAddr,
+    flow: FlowHash,
+    size: Bytes,
+    ecn: Ecn,
+    timed: Option<Timed>,
+}
+
+/// The connection of a segment with data, and where that ends: the round trip in the mesh begins when it leaves the shaper.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    key: FlowKey,
+    end: Seq,
+}
+
+/// A packet that waits for its host's turn.
+#[derive(Debug)]
+struct Waiting {
+    /// `None`: a copy that is sent again.
+    id: Option<u64>,
+    /// What goes on in place of what the kernel has, or what may have to be marked.
+    bytes: Option<Rc<[u8]>>,
+    /// Its bytes are others than the kernel's.
+    changed: bool,
+    timed: Option<Timed>,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct ShapedEngine {
+    engine: HookedEngine,
+    hops: Directory,
+    held_max: usize,
+    shaper: Option<Shaper<Waiting>>,
+    /// What the engine holds and is on its way into the mesh: it meets the shaper when it is let go.
+    coming: BTreeMap<u64, Class>,
+    /// What left a shaper that is no longer in force.
+    left: Vec<Shaped<Waiting>>,
+}
+
+impl ShapedEngine {
+    pub fn new(config: Arc<Config>, held_max: usize, hops: Directory) -> Self {
+        Self {
+            shaper: parameters(&config, held_max).map(Shaper::new),
+            engine: HookedEngine::new(config, held_max, hops.clone()),
+            hops,
+            held_max,
+            coming: BTreeMap::new(),
+            left: Vec::new(),
+        }
+    }
+
+    pub const fn engine(&self) -> &Engine {
+        self.engine.engine()
+    }
+
+    /// Decides on a packet.
+    pub fn handle<'a>(&'a mut self, now: Instant, arrival: Arrival<'a>) -> Decision<'a> {
+        let class = self.shaper.as_ref().and_then(|_| self.class(&arrival));
+        let Some(class) = class else { return self.engine.handle(now, arrival) };
+        let Arrival { id, from_mesh, to_mesh, bytes } = arrival;
+        let changed = match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, bytes }) {
+            Decision::Accept => None,
+            Decision::Rewrite(bytes) => Some(Rc::<[u8]>::from(bytes)),
+            Decision::Drop => return Decision::Drop,
+            Decision::Hold => {
+                self.coming.insert(id, class);
+                return Decision::Hold;
+            }
+        };
+        let is_changed = changed.is_some();
+        // Without its bytes it cannot be marked.
+        let bytes = changed.or_else(|| class.ecn.is_capable().then(|| Rc::from(&*bytes)));
+        self.shape(now, class, Waiting { id: Some(id), bytes, changed: is_changed, timed: class.timed });
+        Decision::Hold
+    }
+
+    /// What leaves at `now`; call until `None`.
+    pub fn poll(&mut self, now: Instant) -> Option<Output> {
+        while let Some(output) = self.engine.poll(now) {
+            match self.met(output) {
+                Ok((class, packet)) => self.shape(now, class, packet),
+                Err(output) => return Some(output),
+            }
+        }
+        loop {
+            let leaves = self.left.pop().or_else(|| self.shaper.as_mut()?.poll(now))?;
+            if let Shaped::Passes { packet: Waiting { timed: Some(Timed { key, end }), .. }, .. } = &leaves {
+                self.engine.leaves(now, key, *end);
+            }
+            if let Some(output) = output(leaves) {
+                return Some(output);
+            }
+        }
+    }
+
+    /// What of the engine's output meets the shaper; all else goes by it.
+    fn met(&mut self, output: Output) -> Result<(Class, Waiting), Output> {
+        if self.shaper.is_none() {
+            return Err(output);
+        }
+        match output {
+            Output::Release { id, bytes, due } => match self.coming.remove(&id) {
+                Some(class) => {
+                    let (changed, timed) = (bytes.is_some(), class.timed);
+                    Ok((without_mark(class, bytes.as_ref()), Waiting { id: Some(id), bytes, changed, timed }))
+                }
+                None => Err(Output::Release { id, bytes, due }),
+            },
+            Output::Drop { id } => {
+                self.coming.remove(&id);
+                Err(Output::Drop { id })
+            }
+            Output::Send(bytes) => match class_of(&bytes) {
+                Some(class) => {
+                    Ok((class, Waiting { id: None, bytes: Some(bytes), changed: true, timed: class.timed }))
+                }
+                None => Err(Output::Send(bytes)),
+            },
+        }
+    }
+
+    fn shape(&mut self, now: Instant, class: Class, packet: Waiting) {
+        let Class { to, flow, size, ecn, .. } = class;
+        let config = self.engine.engine().config();
+        let shaper = self.shaper.as_mut().expect("whoever has something to shape has looked");
+        let parcel = Parcel { host: config.counts_as(to), flow, size, ecn, packet };
+        shaper.handle(now, parcel, || terms(config, &self.hops, self.engine.engine(), to));
+    }
+
+    /// When [`Self::handle_timeout`] or [`Self::poll`] has something to do next.
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let shaper = self.shaper.as_ref().and_then(Shaper::poll_timeout);
+        shaper.into_iter().chain(self.engine.poll_timeout()).min()
+    }
+
+    /// Does what is due at `now`, departures excepted.
+    pub fn handle_timeout(&mut self, now: Instant) {
+        self.engine.handle_timeout(now);
+    }
+
+    /// Puts another configuration in force. What waits at a shaper that is in it no longer goes on.
+    pub fn reload(&mut self, now: Instant, config: Arc<Config>) {
+        match (parameters(&config, self.held_max), &mut self.shaper) {
+            (Some(parameters), Some(shaper)) => shaper.set_config(parameters),
+            (Some(parameters), none) => *none = Some(Shaper::new(parameters)),
+            (None, _) => self.leave_shaper(now),
+        }
+        self.engine.reload(now, config);
+    }
+
+    /// As [`Engine::set_held_max`].
+    pub fn set_held_max(&mut self, now: Instant, held_max: usize) {
+        self.held_max = held_max;
+        self.engine.set_held_max(now, held_max);
+        if let (Some(shaper), Some(config)) =
+            (&mut self.shaper, parameters(self.engine.engine().config(), held_max))
+        {
+            shaper.set_config(config);
+        }
+    }
+
+    /// Forgets all flows; all that is held comes out of [`Self::poll`] now.
+    pub fn let_go(&mut self, now: Instant) {
+        self.leave_shaper(now);
+        self.engine.let_go(now);
+    }
+
+    /// Forgets everything, and without a word what was held: the driver lets that go.
+    pub fn begin_anew(&mut self) {
+        self.shaper = parameters(self.engine.engine().config(), self.held_max).map(Shaper::new);
+        self.coming.clear();
+        self.left.clear();
+        self.engine.begin_anew();
+    }
+
+    /// Packets that wait for their host's turn.
+    pub fn shaping(&self) -> usize {
+        self.shaper.as_ref().map_or(0, Shaper::len)
+    }
+
+    /// The hosts that have got most lately, and all together; `None` where they are not shaped.
+    pub fn hosts(&self, now: Instant) -> Option<HostsReport> {
+        let shaper = self.shaper.as_ref()?;
+        let mut hosts: Vec<_> = shaper.hosts(now).collect();
+        hosts.sort_by_key(|host| std::cmp::Reverse((host.rate, host.queued, host.seen)));
+        hosts.truncate(TOLD);
+        Some(HostsReport {
+            config: *shaper.config(),
+            counters: *shaper.counters(),
+            queued: shaper.len(),
+            known: shaper.host_count(),
+            hosts,
+        })
+    }
+
+    fn leave_shaper(&mut self, now: Instant) {
+        self.coming.clear();
+        let Some(mut shaper) = self.shaper.take() else { return };
+        // The last is taken first.
+        self.left.extend(shaper.let_go(now).into_iter().rev());
+    }
+
+    /// The class of a packet that goes into the mesh, and does not come from there.
+    fn class(&self, arrival: &Arrival<'_>) -> Option<Class> {
+        let class = class_of(arrival.bytes)?;
+        let config = self.engine.engine().config();
+        let source = meshpace_wire::outline(arrival.bytes).ok()?.source;
+        (side(config, (arrival.from_mesh, source), (arrival.to_mesh, class.to)) == Some(Side::Wired))
+            .then_some(class)
+    }
+}
+
+/// What a whole packet says of whose it is.
+fn class_of(bytes: &[u8]) -> Option<Class> {
+    let read = meshpace_wire::outline(bytes).ok()?;
+    let ends = (SocketAddr::new(read.source, read.ports.0), SocketAddr::new(read.destination, read.ports.1));
+    let flow = FlowHash::new(0, ends.0, ends.1, read.protocol);
+    let timed = (read.protocol == TCP).then(|| timed(bytes)).flatten();
+    Some(Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed })
+}
+
+/// Which round trip of the mesh begins with a packet.
+fn timed(bytes: &[u8]) -> Option<Timed> {
+    let packet = meshpace_wire::parse(bytes).ok()?;
+    let segment = &packet.segment;
+    let end = |address, port| Endpoint { address, port };
+    let wireless = end(packet.destination, segment.destination_port);
+    let wired = end(packet.source, segment.source_port);
+    let key = FlowKey { wireless, wired };
+    (segment.payload > 0).then(|| Timed { key, end: segment.end() })
+}
+
+/// The class of a packet whose bytes nobody has kept: it cannot be marked.
+fn without_mark(class: Class, bytes: Option<&Rc<[u8]>>) -> Class {
+    Class { ecn: if bytes.is_some() { class.ecn } else { Ecn::NotEct }, ..class }
+}
+
+/// What becomes of a packet that leaves the shaper; `None`: nothing more, it was a copy.
+fn output(leaves: Shaped<Waiting>) -> Option<Output> {
+    match leaves {
+        Shaped::Passes { packet: Waiting { id, bytes, changed, .. }, mark, due, .. } => {
+            let bytes =
+                bytes.filter(|_| changed || mark).map(|bytes| if mark { marked(bytes) } else { bytes });
+            match id {
+                Some(id) => Some(Output::Release { id, bytes, due }),
+                None => bytes.map(Output::Send),
+            }
+        }
+        Shaped::Dropped(Waiting { id, .. }) => id.map(|id| Output::Drop { id }),
+    }
+}
+
+/// The packet as having met congestion.
+fn marked(mut bytes: Rc<[u8]>) -> Rc<[u8]> {
+    meshpace_wire::mark(Rc::make_mut(&mut bytes));
+    bytes
+}
+
+/// What is agreed about a host, and what is known of the way to it.
+fn terms(config: &Config, hops: &Directory, engine: &Engine, host: IpAddr) -> Terms {
+    let Way { hops, rate, .. } = hops.table().way(host, engine.ttl_of(host));
+    let policy = config.policy(host);
+    Terms { weight: policy.weight, cap: policy.cap, hops, link: rate }
+}
+
+/// The shaper's parameters where one is in force and the driver can hold so many packets.
+fn parameters(config: &Config, held_max: usize) -> Option<ShaperConfig> {
+    let shaper = config.shaper()?;
+    Some(ShaperConfig { packets_max: shaper.packets_max.min(held_max / SHAPER_PART).max(1), ..shaper })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,232 @@
+//! The shaper behind the engine, on real bytes.
+
+use super::*;
+use meshpace_tcp::{Flags, Segment};
+use meshpace_units::{Seq, Span};
+use meshpace_wire::build;
+use std::net::Ipv4Addr;
+
+const INTERNET: [u8; 4] = [192, 0, 2, 1];
+const UDP: u8 = 17;
+
+/// Hosts of 10.77.1.0/24 are paced, all others watched; a megabit a second for all of them, by bytes.
+const SHAPED: &str = "[mesh]\nsubnets = [\"10.77.0.0/16\"]\nrate = \"2Mbps\"\n[hops]\nsources = []\n\
+    [[subnet]]\nprefix = \"10.77.1.0/24\"\nmode = \"pace\"\n\
+    [hosts]\nrate = \"1Mbps\"\nby = \"bytes\"\nquantum = 1250\n";
+
+fn config(text: &str) -> Arc<Config> {
+    Arc::new(Config::parse("test.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn ms(n: u64) -> Instant {
+    Instant::ZERO + Span::from_millis(n)
+}
+
+/// A UDP packet of so many bytes, to a host of the mesh or from it.
+fn udp(from: [u8; 4], to: [u8; 4], length: u16, ecn: Ecn) -> Vec<u8> {
+    let [high, low] = length.to_be_bytes();
+    let mut packet = vec![0x45, ecn.bits(), high, low, 0, 0, 0, 0, 64, UDP, 0, 0];
+    packet.extend([from, to].concat());
+    packet.extend([0x13, 0x88, 0, 53]);
+    packet.resize(length.into(), 0);
+    packet
+}
+
+fn down(host: u8, subnet: u8) -> Vec<u8> {
+    udp(INTERNET, [10, 77, subnet, host], 1_250, Ecn::NotEct)
+}
+
+struct World {
+    engine: ShapedEngine,
+    next: u64,
+}
+
+impl World {
+    fn new(text: &str) -> Self {
+        let config = config(text);
+        Self { engine: ShapedEngine::new(config.clone(), 400, Directory::fixed(config)), next: 0 }
+    }
+
+    /// Hands bytes in; true if they wait.
+    fn hand_in(&mut self, now: Instant, bytes: &[u8]) -> bool {
+        self.next += 1;
+        let mut bytes = bytes.to_vec();
+        let arrival = Arrival { id: self.next, from_mesh: false, to_mesh: false, bytes: &mut bytes };
+        match self.engine.handle(now, arrival) {
+            Decision::Accept | Decision::Rewrite(_) => false,
+            Decision::Hold => true,
+            Decision::Drop => panic!("nothing is dropped here"),
+        }
+    }
+
+    /// Hands the same in so many times at 0: all wait.
+    fn fill(&mut self, packets: u32, bytes: &[u8]) {
+        (0..packets).for_each(|_| assert!(self.hand_in(ms(0), bytes)));
+    }
+
+    fn outputs(&mut self, now: Instant) -> Vec<Output> {
+        std::iter::from_fn(|| self.engine.poll(now)).collect()
+    }
+
+    /// The names of what leaves until then, with the times.
+    fn left_until(&mut self, end: Instant) -> Vec<(Instant, u64)> {
+        let mut left = Vec::new();
+        while let Some(due) = self.engine.poll_timeout().filter(|due| *due <= end) {
+            self.engine.handle_timeout(due);
+            left.extend(self.outputs(due).into_iter().map(|output| match output {
+                Output::Release { id, bytes: None, due: allowed } => {
+                    assert!(allowed <= due);
+                    (due, id)
+                }
+                other => panic!("{other:?}"),
+            }));
+        }
+        left
+    }
+}
+
+/// ```text
+/// in at 0: 1 2 3 (a watched host), 4 5 6 (a paced one); out: 1 4 2 5 3 6, 10 ms each
+/// ```
+#[test]
+fn whatever_goes_into_the_mesh_waits_by_host_paced_or_watched() {
+    let mut w = World::new(SHAPED);
+    for host in [[2, 1], [1, 1]] {
+        (0..3).for_each(|_| assert!(w.hand_in(ms(0), &down(host[1], host[0]))));
+    }
+    let times = [(0, 1), (10, 4), (20, 2), (30, 5), (40, 3), (50, 6)];
+    let mut left = w.outputs(ms(0)).len();
+    assert_eq!(left, 1);
+    let rest = w.left_until(ms(100));
+    left += rest.len();
+    assert_eq!(left, 6);
+    assert_eq!(rest, times[1..].iter().map(|(at, id)| (ms(*at), *id)).collect::<Vec<_>>());
+    let told = w.engine.hosts(ms(100)).expect("hosts are shaped");
+    assert_eq!((told.known, told.counters.packets, told.queued), (2, 6, 0));
+}
+
+#[test]
+fn what_comes_from_the_mesh_or_does_not_cross_passes() {
+    let mut w = World::new(SHAPED);
+    assert!(!w.hand_in(ms(0), &udp([10, 77, 1, 1], INTERNET, 1_250, Ecn::NotEct)));
+    assert!(!w.hand_in(ms(0), &udp([10, 77, 1, 1], [10, 77, 2, 1], 1_250, Ecn::NotEct)));
+    assert!(!w.hand_in(ms(0), &udp(INTERNET, [192, 0, 2, 9], 1_250, Ecn::NotEct)));
+    assert!(!w.hand_in(ms(0), &[0x55; 40]), "what nobody can read");
+    assert!(w.hand_in(ms(0), &down(1, 1)));
+}
+
+#[test]
+fn nothing_is_shaped_while_nothing_is_paced_or_no_rate_is_given() {
+    for text in [SHAPED.replace("\"pace\"", "\"observe\""), SHAPED.replace("\"1Mbps\"", "\"off\"")] {
+        let mut w = World::new(&text);
+        assert!((0..20).all(|_| !w.hand_in(ms(0), &down(1, 1))));
+        assert!(w.engine.hosts(ms(0)).is_none());
+    }
+}
+
+#[test]
+fn a_prefix_counts_as_one_host_and_has_one_cap() {
+    let text = SHAPED.replace("mode = \"pace\"", "mode = \"pace\"\ntogether = true\ncap = \"250kbps\"");
+    let mut w = World::new(&format!("{text}target = \"10s\"\nlongest = \"10s\"\n"));
+    for host in 1..=4 {
+        w.hand_in(ms(0), &down(host, 1));
+    }
+    w.fill(30, &down(1, 2));
+    w.outputs(ms(0));
+    let left = w.left_until(ms(199));
+    // Of the prefix: at 0, and then every 40 ms; the other has the rest of the megabit.
+    assert_eq!(left.iter().filter(|(_, id)| *id <= 4).count(), 3);
+    assert_eq!(left.len(), 19);
+    assert_eq!(w.engine.hosts(ms(199)).expect("hosts are shaped").known, 2);
+}
+
+#[test]
+fn what_has_waited_too_long_is_marked_in_its_bytes_or_dropped() {
+    for ecn in [Ecn::Ect0, Ecn::NotEct] {
+        let mut w = World::new(SHAPED);
+        let packet = udp(INTERNET, [10, 77, 1, 1], 1_250, ecn);
+        w.fill(10, &packet);
+        let (mut marked, mut dropped) = (0, 0);
+        for n in 1..60 {
+            for output in w.outputs(ms(10 * n)) {
+                match output {
+                    Output::Release { bytes: Some(bytes), .. } => {
+                        assert_eq!(meshpace_wire::outline(&bytes).expect("a packet").ecn, Ecn::Ce);
+                        marked += 1;
+                    }
+                    Output::Drop { .. } => dropped += 1,
+                    _ => {}
+                }
+            }
+            w.hand_in(ms(10 * n), &packet);
+        }
+        assert_eq!((marked > 1, dropped > 1), (ecn == Ecn::Ect0, ecn == Ecn::NotEct), "{ecn:?}");
+    }
+}
+
+fn data(seq: u32) -> Vec<u8> {
+    let flags = Flags { ack: true, ..Flags::NONE };
+    let segment =
+        Segment { ack: Seq(1), flags, window: 60_000, payload: 1_000, ..Segment::new(80, 5000, Seq(seq)) };
+    build(Ipv4Addr::from(INTERNET).into(), Ipv4Addr::new(10, 77, 1, 1).into(), 62, &segment, &[7; 1_000])
+}
+
+fn ack(ack: u32) -> Vec<u8> {
+    let flags = Flags { ack: true, ..Flags::NONE };
+    let segment =
+        Segment { ack: Seq(ack), flags, window: 60_000, payload: 0, ..Segment::new(5000, 80, Seq(1)) };
+    build(Ipv4Addr::new(10, 77, 1, 1).into(), Ipv4Addr::from(INTERNET).into(), 62, &segment, &[])
+}
+
+/// A paced flow's packets wait for their law first, and then for their host's turn; each leaves once. With flows = "free" the law
+/// has no say.
+#[test]
+fn a_flow_keeps_the_pace_of_its_law_unless_flows_are_free() {
+    for (flows, pending) in [("paced", true), ("free", false)] {
+        let text = format!("{SHAPED}flows = \"{flows}\"\n[gateway]\ngap_window = \"receiver\"\n");
+        let mut w = World::new(&text.replace("rate = \"1Mbps\"", "rate = \"100Mbps\""));
+        w.hand_in(ms(0), &data(1));
+        w.outputs(ms(0));
+        // A round trip of 400 ms over 4 hops: the law's interval is long.
+        assert!(!w.hand_in(ms(400), &ack(1_001)));
+        for n in 1..=4 {
+            assert!(w.hand_in(ms(401), &data(1_000 * n + 1)));
+        }
+        let at_once = w.outputs(ms(402)).len();
+        assert_eq!(at_once < 4, pending, "{flows}: {at_once}");
+        let later = w.left_until(ms(5_000)).len();
+        assert_eq!(at_once + later, 4, "{flows}");
+    }
+}
+
+#[test]
+fn a_reload_without_a_shaper_lets_go_what_waits_in_order() {
+    let mut w = World::new(SHAPED);
+    for n in 0..6 {
+        w.hand_in(ms(u64::from(n)), &down(n % 3 + 1, 2));
+    }
+    assert_eq!(w.outputs(ms(5)).len(), 1);
+    w.engine.reload(ms(6), config(&SHAPED.replace("\"1Mbps\"", "\"off\"")));
+    let ids: Vec<u64> = w
+        .outputs(ms(6))
+        .into_iter()
+        .map(|output| match output {
+            Output::Release { id, bytes: None, .. } => id,
+            other => panic!("{other:?}"),
+        })
+        .collect();
+    assert_eq!(ids, [2, 3, 4, 5, 6]);
+    assert!(!w.hand_in(ms(7), &down(1, 2)));
+    // And back: what is there is shaped again.
+    w.engine.reload(ms(8), config(SHAPED));
+    assert!(w.hand_in(ms(8), &down(1, 2)));
+}
+
+#[test]
+fn letting_go_empties_the_shaper() {
+    let mut w = World::new(SHAPED);
+    w.fill(9, &down(1, 1));
+    w.engine.let_go(ms(0));
+    assert_eq!(w.outputs(ms(0)).len(), 9);
+    assert_eq!(w.engine.shaping(), 0);
+}

@@ -1,0 +1,163 @@
+//! What waits for one host, and what has been counted of it.
+
+use super::meter::Meter;
+use super::recent::Recent;
+use super::{Held, ShaperConfig, Terms};
+use core::net::IpAddr;
+use meshpace_codel::{FairQueues, FlowHash, Turn};
+use meshpace_units::{Bytes, Instant, Rate, Span};
+
+/// Queues that the flows of a host are hashed into (RFC 8290, section 4.1.1).
+const HASHES: u32 = 1_024;
+
+/// A host's packets, and its turn.
+#[derive(Debug)]
+pub(super) struct Aggregate<P> {
+    pub queues: FairQueues<Held<P>>,
+    pub turn: Turn,
+    /// What is agreed, and when that was asked.
+    pub terms: Terms,
+    pub asked: Instant,
+    /// When its latest packet came.
+    pub seen: Instant,
+    /// What its packets cost that wait.
+    pub cost: u64,
+    cap: Meter,
+    lately: Recent,
+    /// Smoothed wait of its packets, by an eighth of each.
+    wait: Option<Span>,
+    packets: u64,
+    bytes: Bytes,
+    dropped: u64,
+    marked: u64,
+}
+
+/// A host as the shaper knows it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HostStats {
+    /// Its address.
+    pub host: IpAddr,
+    /// What is agreed about it.
+    pub terms: Terms,
+    /// What a byte costs on the way to it.
+    pub price: f64,
+    /// What it got lately.
+    pub rate: Rate,
+    /// Packets that wait.
+    pub queued: usize,
+    /// Their lengths together.
+    pub queued_bytes: Bytes,
+    /// Flows that wait for a turn.
+    pub flows: usize,
+    /// How long its packets wait, smoothed; `None` before the first.
+    pub wait: Option<Span>,
+    /// Packets that went on.
+    pub packets: u64,
+    /// Their lengths together.
+    pub bytes: Bytes,
+    /// Packets dropped.
+    pub dropped: u64,
+    /// Packets marked.
+    pub marked: u64,
+    /// When its latest packet came.
+    pub seen: Instant,
+}
+
+impl<P> Aggregate<P> {
+    pub fn new(now: Instant, config: &ShaperConfig) -> Self {
+        Self {
+            queues: queues(config),
+            turn: Turn::default(),
+            terms: Terms { weight: 1, cap: None, hops: 1, link: config.reference },
+            asked: now,
+            seen: now,
+            cost: 0,
+            cap: Meter::default(),
+            lately: Recent::new(now),
+            wait: None,
+            packets: 0,
+            bytes: Bytes::ZERO,
+            dropped: 0,
+            marked: 0,
+        }
+    }
+
+    pub fn push(&mut self, now: Instant, flow: FlowHash, size: Bytes, held: Held<P>) {
+        self.queues.push(now, flow, size, held);
+        self.queues.forget_idle();
+    }
+
+    /// Works out anew what its packets cost: by their bytes together, and by how many they are.
+    pub fn weigh(&mut self, config: &ShaperConfig) {
+        let bytes = self.queues.bytes() + config.overhead * self.queues.len() as u64;
+        self.cost = config.cost_of(bytes.0, &self.terms);
+    }
+
+    /// By what hosts are compared where too much waits: what its packets cost but for one, over its weight. Who has one packet has no more
+    /// than it can do with, however dear that is.
+    pub fn load(&self) -> u64 {
+        let packets = self.len() as u64;
+        let more = u128::from(self.cost) * u128::from(packets.saturating_sub(1)) / u128::from(packets.max(1));
+        u64::try_from(more).unwrap_or(u64::MAX) / u64::from(self.terms.weight.max(1))
+    }
+
+    /// Packets that wait.
+    pub const fn len(&self) -> usize {
+        self.queues.len()
+    }
+
+    /// When its cap lets a packet leave.
+    pub fn free_at(&self) -> Instant {
+        self.cap.free_at()
+    }
+
+    /// Until when its cap holds it.
+    pub fn held_by_cap(&self, now: Instant) -> Option<Instant> {
+        (self.terms.cap.is_some() && !self.cap.is_ready(now)).then(|| self.cap.free_at())
+    }
+
+    /// A packet has left that came then. What a cap leaves unused while others have their turns is made up for as far as `burst` goes.
+    pub fn sent(&mut self, now: Instant, size: Bytes, cost: u64, since: Instant, burst: Span) {
+        self.turn.sent(cost);
+        if let Some(cap) = self.terms.cap {
+            self.cap.charge(now, cap, size.0, burst);
+        }
+        self.lately.note(now, size);
+        let wait = now.saturating_since(since);
+        self.wait = Some(self.wait.map_or(wait, |old| (old * 7 + wait) / 8));
+        self.packets += 1;
+        self.bytes += size;
+    }
+
+    pub const fn count_signals(&mut self, (dropped, marked): (u64, u64)) {
+        self.dropped += dropped;
+        self.marked += marked;
+    }
+
+    /// Nothing of it waits: the memory of its queues is given back.
+    pub fn rest(&mut self, config: &ShaperConfig) {
+        self.queues = queues(config);
+    }
+
+    pub fn stats(&self, now: Instant, host: IpAddr, config: &ShaperConfig) -> HostStats {
+        HostStats {
+            host,
+            terms: self.terms,
+            price: config.price(&self.terms),
+            rate: self.lately.rate(now),
+            queued: self.queues.len(),
+            queued_bytes: self.queues.bytes(),
+            flows: self.queues.sharing(),
+            wait: self.wait,
+            packets: self.packets,
+            bytes: self.bytes,
+            dropped: self.dropped,
+            marked: self.marked,
+            seen: self.seen,
+        }
+    }
+}
+
+fn queues<P>(config: &ShaperConfig) -> FairQueues<P> {
+    FairQueues::new(HASHES, config.quantum)
+}

@@ -1,0 +1,379 @@
+//! A shaper of hosts: everything that goes into the mesh waits by mesh host, hosts share by deficit round robin, and inside a
+//! host flows wait in fair queues under CoDel.
+//!
+//! Whoever drives it calls
+//!
+//! 1. [`Shaper::handle`] for each packet on its way into the mesh, then [`Shaper::poll`] until `None`;
+//! 2. [`Shaper::poll`] until `None` when [`Shaper::poll_timeout`] says so.
+//!
+//! Every packet comes out once. The simulator's gateways hand in packets, the daemon what NFQUEUE names them by: the gateway's
+//! other machine ([`crate::Gateway`]), where there is one, comes before this one.
+//!
+//! Sources: deficit round robin, Shreedhar and Varghese 1995; sparse ones first, RFC 8290; hosts before flows, Hoiland-Jorgensen
+//! et al., "Piece of CAKE", LANMAN 2018; air time instead of bytes, Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017.
+
+mod aggregate;
+mod config;
+mod meter;
+mod recent;
+
+pub use aggregate::HostStats;
+pub use config::{ShaperConfig, ShareBy, Terms};
+
+use aggregate::Aggregate;
+use alloc::collections::btree_map::Entry;
+use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
+use alloc::vec::Vec;
+use core::net::IpAddr;
+use meshpace_codel::{Fate, FlowHash, Turns};
+use meshpace_units::{Bytes, Ecn, Instant, Span};
+use meter::Meter;
+
+/// What is agreed about a host is asked again after so long.
+const FRESH: Span = Span::from_secs(1);
+/// Packets that may wait however long they take: a sender begins with ten (RFC 6928), and an answer or two may come between.
+const FEWEST: usize = 16;
+
+/// A packet on its way to a host of the mesh.
+#[derive(Clone, Copy, Debug)]
+pub struct Parcel<P> {
+    /// The host, or whoever stands for several.
+    pub host: IpAddr,
+    /// Which of its flows.
+    pub flow: FlowHash,
+    /// Length of the IP packet.
+    pub size: Bytes,
+    /// Whether it may be marked in place of being dropped.
+    pub ecn: Ecn,
+    /// The packet.
+    pub packet: P,
+}
+
+/// A packet that leaves the shaper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shaped<P> {
+    /// It goes on.
+    Passes {
+        /// The packet.
+        packet: P,
+        /// It has waited too long and is to tell so (RFC 3168, section 5).
+        mark: bool,
+        /// When it came.
+        since: Instant,
+        /// When it might leave: the driver's lateness is now minus this.
+        due: Instant,
+    },
+    /// Nobody passes it on: its flow's packets wait too long, or too many wait.
+    Dropped(P),
+}
+
+/// A packet that waits.
+#[derive(Clone, Debug)]
+struct Held<P> {
+    packet: P,
+    ecn: Ecn,
+    mark: bool,
+    since: Instant,
+}
+
+/// What CoDel does to packets of the shaper.
+struct Judged<'a, P> {
+    leaving: &'a mut VecDeque<Shaped<P>>,
+    dropped: u64,
+    marked: u64,
+}
+
+impl<P> Fate<Held<P>> for Judged<'_, P> {
+    fn mark(&mut self, packet: &mut Held<P>) -> bool {
+        packet.mark |= packet.ecn.is_capable();
+        self.marked += u64::from(packet.mark);
+        packet.mark
+    }
+
+    fn drop(&mut self, packet: Held<P>) {
+        self.dropped += 1;
+        self.leaving.push_back(Shaped::Dropped(packet.packet));
+    }
+}
+
+/// What the shaper counted since it began.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ShaperCounters {
+    /// Packets that went on.
+    pub packets: u64,
+    /// Their lengths together.
+    pub bytes: Bytes,
+    /// Packets dropped: as they waited too long (CoDel), or as too many waited.
+    pub dropped: u64,
+    /// Those of them for which there was no room.
+    pub crowded: u64,
+    /// Packets marked because they waited too long.
+    pub marked: u64,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Shaper<P> {
+    config: ShaperConfig,
+    meter: Meter,
+    hosts: BTreeMap<IpAddr, Aggregate<P>>,
+    turns: Turns<IpAddr>,
+    /// Hosts whose cap keeps them from their turn, by when it no longer does.
+    capped: BTreeSet<(Instant, IpAddr)>,
+    /// Hosts with packets, by [`Aggregate::load`]; of several the one whose latest packet came last.
+    loads: BTreeSet<(u64, Instant, IpAddr)>,
+    /// Hosts without packets, least recently seen first.
+    idle: BTreeSet<(Instant, IpAddr)>,
+    leaving: VecDeque<Shaped<P>>,
+    len: usize,
+    /// What the packets that wait cost.
+    cost: u64,
+    counters: ShaperCounters,
+}
+
+impl<P> Shaper<P> {
+    /// A shaper at which nothing waits.
+    #[must_use]
+    pub fn new(config: ShaperConfig) -> Self {
+        Self {
+            config,
+            meter: Meter::default(),
+            hosts: BTreeMap::new(),
+            turns: Turns::default(),
+            capped: BTreeSet::new(),
+            loads: BTreeSet::new(),
+            idle: BTreeSet::new(),
+            leaving: VecDeque::new(),
+            len: 0,
+            cost: 0,
+            counters: ShaperCounters::default(),
+        }
+    }
+
+    /// A packet comes. `terms` tells what is agreed about its host; it is asked now and then.
+    pub fn handle(&mut self, now: Instant, parcel: Parcel<P>, terms: impl FnOnce() -> Terms) {
+        let Parcel { host, flow, size, ecn, packet } = parcel;
+        let known = self.hosts.entry(host);
+        let is_new = matches!(known, Entry::Vacant(_));
+        let seen = known.or_insert_with(|| Aggregate::new(now, &self.config)).seen;
+        self.idle.remove(&(seen, host));
+        self.change(host, |aggregate, _, _| {
+            if is_new || now.saturating_since(aggregate.asked) >= FRESH {
+                (aggregate.terms, aggregate.asked) = (terms(), now);
+            }
+            aggregate.seen = now;
+            aggregate.push(now, flow.mixed(), size, Held { packet, ecn, mark: false, since: now });
+        });
+        let aggregate = of(&mut self.hosts, host);
+        self.turns.join(host, &mut aggregate.turn, self.config.turn(&aggregate.terms));
+        self.make_room();
+        self.forget_idle();
+    }
+
+    /// The next packet that leaves at `now`; call until `None`.
+    #[must_use = "the packet has left the shaper"]
+    pub fn poll(&mut self, now: Instant) -> Option<Shaped<P>> {
+        if let Some(leaving) = self.leaving.pop_front() {
+            return Some(leaving);
+        }
+        while let Some(&(due, host)) = self.capped.first().filter(|(due, _)| *due <= now) {
+            self.capped.remove(&(due, host));
+            self.turns.rejoin(host);
+        }
+        if !self.meter.is_ready(now) {
+            return None;
+        }
+        let mut passed_over = 0;
+        loop {
+            let host = self.turns.first()?;
+            let aggregate = of(&mut self.hosts, host);
+            if !self.turns.may_send(&mut aggregate.turn, self.config.turn(&aggregate.terms)) {
+                passed_over += 1;
+                if passed_over >= self.turns.len() {
+                    self.skip_turns();
+                    passed_over = 0;
+                }
+                continue;
+            }
+            passed_over = 0;
+            if let Some(due) = aggregate.held_by_cap(now) {
+                self.turns.set_aside();
+                self.capped.insert((due, host));
+                continue;
+            }
+            if let Some(passes) = self.take(now, host) {
+                return Some(passes);
+            }
+            if let Some(dropped) = self.leaving.pop_front() {
+                return Some(dropped);
+            }
+        }
+    }
+
+    /// Takes a packet of the host whose turn it is; `None`: it has none left.
+    fn take(&mut self, now: Instant, host: IpAddr) -> Option<Shaped<P>> {
+        let (hosts, free_at) = (self.turns.len() + self.capped.len(), self.meter.free_at());
+        let (next, judged) = self.change(host, |aggregate, config, leaving| {
+            let codel = config.codel(hosts, aggregate.queues.sharing(), &aggregate.terms);
+            let mut judged = Judged { leaving, dropped: 0, marked: 0 };
+            let next = aggregate.queues.pop(now, &codel, &mut judged);
+            let signals = (judged.dropped, judged.marked);
+            aggregate.count_signals(signals);
+            (next, signals)
+        });
+        self.counters.dropped += judged.0;
+        self.counters.marked += judged.1;
+        let aggregate = of(&mut self.hosts, host);
+        let Some((held, size)) = next else {
+            self.turns.has_none(&mut aggregate.turn);
+            if !aggregate.turn.is_listed() {
+                aggregate.rest(&self.config);
+                self.idle.insert((aggregate.seen, host));
+            }
+            return None;
+        };
+        let cost = self.config.cost(size, &aggregate.terms);
+        let due = free_at.max(held.since).max(aggregate.free_at()).min(now);
+        self.meter.charge(now, self.config.rate, cost, self.config.burst);
+        aggregate.sent(now, size, cost, held.since, self.config.longest);
+        self.counters.packets += 1;
+        self.counters.bytes += size;
+        Some(Shaped::Passes { packet: held.packet, mark: held.mark, since: held.since, due })
+    }
+
+    /// Does something to a host's packets, and counts anew what waits.
+    fn change<R>(
+        &mut self,
+        host: IpAddr,
+        work: impl FnOnce(&mut Aggregate<P>, &ShaperConfig, &mut VecDeque<Shaped<P>>) -> R,
+    ) -> R {
+        let aggregate = of(&mut self.hosts, host);
+        self.loads.remove(&(aggregate.load(), aggregate.seen, host));
+        let (len, cost) = (aggregate.len(), aggregate.cost);
+        let done = work(aggregate, &self.config, &mut self.leaving);
+        aggregate.weigh(&self.config);
+        self.len = self.len + aggregate.len() - len;
+        self.cost = self.cost + aggregate.cost - cost;
+        if aggregate.len() > 0 {
+            self.loads.insert((aggregate.load(), aggregate.seen, host));
+        }
+        done
+    }
+
+    /// Nobody may send before so many turns: they pass at once.
+    fn skip_turns(&mut self) {
+        let (hosts, config) = (&mut self.hosts, &self.config);
+        let mut away = |host| {
+            let aggregate = of(hosts, host);
+            aggregate.turn.turns_away(config.turn(&aggregate.terms))
+        };
+        let turns = self.turns.iter().map(&mut away).min().unwrap_or(0).saturating_sub(1);
+        for host in self.turns.iter().filter(|_| turns > 0) {
+            let aggregate = of(hosts, host);
+            aggregate.turn.pass(turns, config.turn(&aggregate.terms));
+        }
+    }
+
+    /// Too much waits: the host with the most loses the first packet of its longest queue (RFC 8290, section 4.1). For want of time alone
+    /// nobody loses its only one.
+    fn make_room(&mut self) {
+        let most = self.config.most_cost();
+        while let Some(&(load, _, host)) = self.loads.last() {
+            let takes_too_long = self.len > FEWEST && self.cost > most && load > 0;
+            if self.len <= self.config.packets_max && !takes_too_long {
+                return;
+            }
+            let cut = self.change(host, |aggregate, _, _| {
+                aggregate.count_signals((1, 0));
+                aggregate.queues.cut_most_used()
+            });
+            self.counters.dropped += 1;
+            self.counters.crowded += 1;
+            self.leaving.extend(cut.map(|held| Shaped::Dropped(held.packet)));
+        }
+    }
+
+    /// Forgets hosts without packets that are too many.
+    fn forget_idle(&mut self) {
+        while self.hosts.len() > self.config.hosts_max {
+            let Some((_, host)) = self.idle.pop_first() else { return };
+            self.hosts.remove(&host);
+        }
+    }
+
+    /// When [`Shaper::poll`] has something next.
+    #[must_use]
+    pub fn poll_timeout(&self) -> Option<Instant> {
+        let capped = self.capped.first().map(|(due, _)| *due);
+        let next = if self.turns.is_empty() { capped } else { Some(Instant::ZERO) };
+        next.map(|next| next.max(self.meter.free_at()))
+    }
+
+    /// Other parameters; what waits stays.
+    pub fn set_config(&mut self, config: ShaperConfig) {
+        self.config = config;
+        for aggregate in self.hosts.values_mut() {
+            // Asked with the next packet.
+            aggregate.asked = Instant::ZERO;
+        }
+    }
+
+    /// All that waits leaves, in the order in which it came.
+    pub fn let_go(&mut self, now: Instant) -> Vec<Shaped<P>> {
+        let hosts = core::mem::take(&mut self.hosts);
+        let mut held: Vec<_> = hosts.into_values().flat_map(|mut host| host.queues.take(|_| true)).collect();
+        held.sort_by_key(|held| held.since);
+        *self = Self {
+            leaving: core::mem::take(&mut self.leaving),
+            counters: self.counters,
+            ..Self::new(self.config)
+        };
+        let passes = |held: Held<P>| Shaped::Passes {
+            packet: held.packet,
+            mark: held.mark,
+            since: held.since,
+            due: now,
+        };
+        self.leaving.drain(..).chain(held.into_iter().map(passes)).collect()
+    }
+
+    /// The parameters.
+    #[must_use]
+    pub const fn config(&self) -> &ShaperConfig {
+        &self.config
+    }
+
+    /// Packets that wait.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// True if none waits.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// What was counted since the beginning.
+    #[must_use]
+    pub const fn counters(&self) -> &ShaperCounters {
+        &self.counters
+    }
+
+    /// The hosts that are known, by address.
+    pub fn hosts(&self, now: Instant) -> impl Iterator<Item = HostStats> {
+        self.hosts.iter().map(move |(host, aggregate)| aggregate.stats(now, *host, &self.config))
+    }
+
+    /// How many hosts are known.
+    #[must_use]
+    pub fn host_count(&self) -> usize {
+        self.hosts.len()
+    }
+}
+
+/// A host that is known: it waits for a turn, or has packets.
+fn of<P>(hosts: &mut BTreeMap<IpAddr, Aggregate<P>>, host: IpAddr) -> &mut Aggregate<P> {
+    hosts.get_mut(&host).unwrap_or_else(|| panic!("{host} has a turn or packets and is not known"))
+}

@@ -1,0 +1,132 @@
+//! What is dropped and marked, what is remembered, and how everything goes.
+
+use super::*;
+
+/// Two hosts of which one fills its queue: too much waits, and that one loses what waits longest.
+#[test]
+fn the_host_with_the_most_pays_for_too_much() {
+    let config = ShaperConfig { target: Span::from_secs(100), ..ShaperConfig::at(MEGABIT) };
+    let mut bench = Bench::new(config);
+    bench.fill(10, 2, 1, 1_250);
+    bench.fill(100, 1, 1, 1_250);
+    assert!(bench.dropped.iter().all(|(host, ..)| *host == 1), "{:?}", bench.dropped);
+    // A quarter of a second at a megabit a second: 31,250 bytes.
+    assert_eq!(bench.shaper.len(), 25);
+    assert_eq!(bench.shaper.counters().crowded, bench.dropped.len() as u64);
+    let first = bench.dropped.iter().map(|(.., number)| *number).min();
+    assert_eq!(first, Some(10), "from the head");
+    bench.run_until(ms(260));
+    assert!(bench.shaper.is_empty(), "all leaves within that time");
+}
+
+/// A window of ten segments is no reason to drop, however slow it leaves.
+#[test]
+fn a_senders_first_packets_may_wait_at_any_rate() {
+    let mut bench = Bench::new(ShaperConfig::at(Rate::bits_per_sec(64_000)));
+    bench.fill(16, 1, 1, 1_500);
+    assert!(bench.dropped.is_empty());
+    bench.fill(10, 1, 1, 1_500);
+    assert_eq!(bench.shaper.len(), 16);
+}
+
+/// A packet of a far host costs four times as much: with one each, all wait.
+#[test]
+fn for_want_of_time_nobody_loses_its_only_packet() {
+    let far = Terms { hops: 4, ..NEAR };
+    let mut bench = Bench::new(ShaperConfig { target: Span::from_secs(100), ..ShaperConfig::at(MEGABIT) });
+    for host in 101..=140 {
+        bench = bench.agree(host, far);
+    }
+    for host in (1..=40).chain(101..=140) {
+        bench.fill(if host < 100 { 2 } else { 1 }, host, 1, 1_250);
+    }
+    assert!(bench.dropped.iter().all(|(host, ..)| *host < 100), "{:?}", bench.dropped);
+    bench.run_until(ms(10_000));
+    assert_eq!(bench.by_host().len(), 80);
+}
+
+#[test]
+fn packets_are_bounded_however_small() {
+    let mut bench = Bench::new(ShaperConfig { packets_max: 40, ..patient() });
+    for host in 1..=200 {
+        bench.put(host, 1, 40);
+    }
+    assert_eq!(bench.shaper.len(), 40);
+    assert_eq!(bench.dropped.len() + bench.passed.len(), 160);
+}
+
+/// One packet every 10 ms comes and goes, 100 ms after it came: CoDel signals once that has lasted for an interval.
+#[test]
+fn a_standing_queue_is_signalled_by_marks_where_ecn_was_agreed() {
+    for (ecn, marks) in [(Ecn::Ect0, true), (Ecn::NotEct, false)] {
+        let mut bench = Bench::new(ShaperConfig::at(MEGABIT));
+        (0..10).for_each(|_| bench.put_with(1, 1, 1_250, ecn));
+        for n in 1..100 {
+            bench.run_until(ms(10 * n));
+            bench.put_with(1, 1, 1_250, ecn);
+        }
+        let marked = bench.passed.iter().filter(|(.., mark)| *mark).count();
+        assert_eq!((marked > 2, bench.dropped.len() > 2), (marks, !marks), "{ecn:?}");
+        let counters = bench.shaper.counters();
+        assert_eq!((counters.marked, counters.dropped), (marked as u64, bench.dropped.len() as u64));
+    }
+}
+
+#[test]
+fn hosts_without_packets_are_forgotten_the_least_recently_seen_first() {
+    let mut bench = Bench::new(ShaperConfig { hosts_max: 3, ..patient() });
+    for host in 1..=5 {
+        bench.put(host, 1, 100);
+        bench.run_until(ms(u64::from(host) * 10));
+    }
+    let known: Vec<_> = bench.shaper.hosts(bench.now).map(|host| host.host).collect();
+    assert_eq!(known, [3, 4, 5].map(address));
+}
+
+#[test]
+fn what_is_let_go_leaves_at_once_in_the_order_in_which_it_came() {
+    let mut bench = Bench::new(patient());
+    for n in 0..12 {
+        bench.now = ms(n);
+        bench.put((n % 3) as u8 + 1, (n % 2) as u16, 1_250);
+    }
+    let left: Vec<u32> = bench.passed.iter().map(|(_, (.., number), _)| *number).collect();
+    let gone = bench.shaper.let_go(bench.now);
+    let numbers = gone.iter().map(|leaves| match leaves {
+        Shaped::Passes { packet: (.., number), mark: false, .. } => *number,
+        other => panic!("{other:?}"),
+    });
+    let expected: Vec<u32> = (0..12).filter(|number| !left.contains(number)).collect();
+    assert_eq!(numbers.collect::<Vec<_>>(), expected);
+    assert!(bench.shaper.is_empty() && bench.shaper.poll(ms(99)).is_none());
+    assert_eq!(bench.shaper.host_count(), 0);
+}
+
+#[test]
+fn a_host_is_told_with_its_shares() {
+    let mut bench = Bench::new(patient()).agree(1, Terms { hops: 3, weight: 2, ..NEAR });
+    for n in 0..300 {
+        bench.put(1, 1, 1_250);
+        bench.run_until(ms(10 * n));
+    }
+    let stats = bench.shaper.hosts(bench.now).next().expect("a host");
+    assert_eq!((stats.host, stats.price, stats.terms.weight), (address(1), 3.0, 2));
+    // 30 ms a packet.
+    let rate = stats.rate.as_bits_per_sec();
+    assert!((320_000..345_000).contains(&rate), "{rate}");
+    assert_eq!(stats.queued, bench.shaper.len());
+    assert!(stats.wait > Some(Span::from_millis(500)), "{:?}", stats.wait);
+}
+
+/// What is agreed is asked again after a second, at the host's next packet.
+#[test]
+fn other_terms_hold_within_a_second() {
+    let mut bench = Bench::new(patient());
+    bench.put(1, 1, 1_250);
+    bench.terms.insert(1, Terms { hops: 4, ..NEAR });
+    for (at, price) in [(500, 1.0), (1_000, 4.0)] {
+        bench.run_until(ms(at));
+        bench.put(1, 1, 1_250);
+        assert_eq!(bench.shaper.hosts(bench.now).next().expect("a host").price, price);
+    }
+}

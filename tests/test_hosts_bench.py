@@ -1,0 +1,48 @@
+"""bench/hosts.py: what a simulated gateway that shapes by host comes to, on short runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
+
+import hosts
+from meshpace.stats import jain_index
+
+CUBIC = "here"
+
+
+def got(flows: dict[int, int], by: str | None = None, rate: str = hosts.FAR_RATE) -> hosts.Got:
+    """A run of 30 s with so many downloads of each host."""
+    shaper = None if by is None else {"gateway": "hosts", "hosts_by": by, "hosts_rate": rate}
+    return hosts.run({host: (count, CUBIC) for host, count in flows.items()}, shaper, seed=1, seconds=30)
+
+
+def test_a_host_with_one_download_gets_what_a_host_with_twenty_gets() -> None:
+    flows = {10: 1, 11: 20}
+    plain, shaped = got(flows), got(flows, "bytes")
+    assert plain.jain < 0.8, plain
+    assert shaped.jain > 0.98, shaped
+    assert shaped.total > 0.85 * plain.total, (plain, shaped)
+    assert shaped.delays["h10"] < plain.delays["h10"] / 2, (plain, shaped)
+
+
+def test_a_far_host_does_not_starve_beside_a_near_one() -> None:
+    flows = {0: 4, 10: 4}
+    assert got(flows).hosts["h10"] < 50
+    by_bytes = got(flows, "bytes", "1.3Mbps").hosts
+    assert by_bytes["h10"] == pytest.approx(by_bytes["h0"], rel=0.1)
+    # Three hops cost three times one hop.
+    by_air = got(flows, "airtime", "2.5Mbps").hosts
+    assert by_air["h10"] == pytest.approx(by_air["h0"] / 3, rel=0.1)
+
+
+def test_every_host_of_a_crowd_has_its_share() -> None:
+    crowd = got(dict.fromkeys(hosts.FAR, 10), "bytes")
+    assert (jain_index(list(crowd.hosts.values())) or 0) > 0.98, crowd
+    assert crowd.wait_p95 is not None
+    assert crowd.wait_p95 < 600, crowd
+    assert got({10: 2}, "bytes").total < 900, "the rate bounds what goes into the mesh"
