@@ -11,9 +11,10 @@ import pytest
 
 from meshpace import engine
 from meshpace.emulation import daemons
+from meshpace.emulation.converging import Standing
 from meshpace.emulation.daemons import DAEMONS
 from meshpace.emulation.record import EmulationError, Host
-from meshpace.emulation.routes import Change, Route, complete, parse, ways
+from meshpace.emulation.routes import Change, Route, parse, ways
 from meshpace.emulation.saved import save
 from meshpace.engine import Job
 
@@ -82,10 +83,47 @@ def test_ways_follow_the_next_hops_and_loops_end_nowhere() -> None:
     }
 
 
-def test_complete_is_from_each_to_each() -> None:
-    both = [route("n0", "n1", None), route("n1", "n0", None)]
-    assert complete(both, ["n0", "n1"])
-    assert not complete(both, ["n0", "n1", "n2"])
+def changes(at: float, *rows: tuple[str, str, str | None], gone: bool = False) -> list[Change]:
+    return [Change(at, node, to, via, gone) for node, to, via in rows]
+
+
+ALL = (("n0", "n1", "n1"), ("n1", "n0", "n0"), ("n1", "n2", "n2"), ("n2", "n1", "n1"), ("n0", "n2", "n1"))
+LAST = ("n2", "n0", "n1")
+
+
+def test_routes_stand_once_all_have_led_for_a_while_though_some_turn() -> None:
+    standing = Standing(["n0", "n1", "n2"])
+    assert standing.look(1.0, changes(1.0, *ALL)) is None
+    assert standing.look(6.5, []) is None, "n2 has no way to n0"
+    assert standing.look(7.0, changes(6.9, LAST)) is None
+    # One turns: gone at one look, there again at the next.
+    assert standing.look(9.0, changes(9.0, LAST, gone=True)) is None
+    assert standing.look(9.2, changes(9.1, LAST)) is None
+    assert standing.look(11.8, []) is None
+    assert standing.look(11.95, []) == 6.9
+
+
+def test_a_route_that_is_lost_or_loops_begins_it_anew() -> None:
+    standing = Standing(["n0", "n1", "n2"])
+    standing.look(0.0, changes(0.0, *ALL, LAST))
+    standing.look(3.0, changes(3.0, LAST, gone=True))
+    standing.look(3.2, [])
+    assert standing.look(5.5, []) is None
+    assert standing.look(6.0, changes(6.0, LAST)) is None
+    # What goes is not what has come meanwhile.
+    assert standing.look(6.2, changes(6.1, ("n2", "n0", "n9"), gone=True)) is None
+    assert standing.look(11.1, []) == 6.0
+    loops = Standing(["n0", "n1", "n2"])
+    loops.look(0.0, changes(0.0, *ALL, ("n2", "n0", "n1"), ("n1", "n0", "n2")))
+    assert loops.look(10.0, []) is None
+
+
+def test_where_some_cannot_reach_others_routes_stand_when_nothing_changes() -> None:
+    standing = Standing(["n0", "n1", "far"])
+    assert standing.look(30.0, []) is None, "there are none"
+    standing.look(30.0, changes(30.0, ("n0", "n1", "n1"), ("n1", "n0", "n0")))
+    assert standing.look(49.0, []) is None
+    assert standing.look(50.0, []) == 30.0
 
 
 GATEWAY = Host("a b/c", "mp-x-a_b_c", "10.77.0.5", "fd77::a4d:5", gateway=True, radios=2)

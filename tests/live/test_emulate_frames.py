@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -244,6 +246,23 @@ def test_what_cannot_be_is_refused(tmp_path: Path, text: str, words: tuple[str, 
         out, err = emulation.process.communicate(timeout=60)
     assert (emulation.process.returncode, out, len(err.splitlines())) == (2, "", 1), err
     assert said in err
+
+
+@pytest.mark.skipif(not daemon_is_there("babeld"), reason="needs babeld (make setup unpacks it)")
+def test_routes_that_never_stand_and_a_daemon_that_dies_are_told(tmp_path: Path) -> None:
+    with Emulation(tmp_path, called(66), MESH.replace("18s", "5s"), "--daemon", "babeld") as emulation:
+        inside = ["ip", "netns", "pids", f"mp-{emulation.name}-n1"]
+        wait_for(lambda: bool(run(*inside, check=False).split()), 20)
+        found = run(*inside).split()
+        os.kill(int(found[0]), signal.SIGKILL)
+        out, err = emulation.process.communicate(timeout=60)
+    assert (emulation.process.returncode, out) == (2, "")
+    assert "n1: babeld ended with status -9" in err
+    with Emulation(tmp_path, called(67), MESH.replace("18s", "3s"), "--daemon", "babeld") as emulation:
+        out, err = emulation.process.communicate(timeout=60)
+    assert emulation.process.returncode == 1
+    assert "babeld: its routes never stood;" in err
+    assert json.loads(out)["daemon"]["converged_s"] is None
 
 
 @pytest.mark.skipif(not daemon_is_there("babeld"), reason="needs babeld (make setup unpacks it)")

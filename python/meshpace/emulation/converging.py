@@ -1,24 +1,26 @@
-"""Waiting until routes stand still, and what is told of it."""
+"""Waiting until routes stand, and what is told of it."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from meshpace.emulation.daemons import Daemon, Running
 from meshpace.emulation.engine import Engine
 from meshpace.emulation.record import Host
-from meshpace.emulation.routes import Change, Route, Watch, complete, read, ways
+from meshpace.emulation.routes import Change, Route, Watch, read, ways
 
-QUIET_S = 5.0
-"""Routes from every node to every other one that have not changed for so long stand still: longer than from one Hello
-to the next (babeld's are 4 s apart)."""
-QUIET_IN_PART_S = 20.0
-"""The same where some nodes have no way to others: longer than from one full update to the next (babeld's are 16 s
-apart)."""
+HOLDS_S = 5.0
+"""Routes that lead from every node to every other one for so long stand: longer than from one Hello to the next
+(babeld's are 4 s apart). They may turn meanwhile, as those of a grid do among ways that are as good."""
+QUIET_S = 20.0
+"""Routes stand, too, where some nodes have no way to others, when none has changed for so long: longer than from one
+full update to the next (babeld's are 16 s apart)."""
 _LOOK_S = 0.25
+_SLIPS = 2
+"""Looks in a row at which a route may be missing: one that turns is gone for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +31,16 @@ class Convergence:
     began: float
     """When the daemons began, by the clock; so is the next."""
     still: float | None
-    """When routes changed last before they stood still; None: they never did."""
+    """Since when routes stood; None: they never did."""
     routes: tuple[Route, ...]
     """As they were then."""
     watch: Watch
+    running: Running
+
+    def complaints(self) -> list[str]:
+        """What went wrong until now."""
+        never = f"{self.daemon}: its routes never stood; a longer --duration may help"
+        return [*([never] if self.still is None else []), *self.running.ended()]
 
     def row(self, zero: float, dilation: float) -> dict[str, Any]:
         """For the result, in simulated time."""
@@ -57,10 +65,63 @@ def _change(change: Change, at_s: float) -> dict[str, Any]:
     return {"at_s": at_s, "node": change.node, "to": change.to, "via": change.via, "gone": change.gone}
 
 
+class Standing:
+    """Follows the changes of routes, and says when they stand."""
+
+    def __init__(self, nodes: Sequence[str]) -> None:
+        self._nodes = nodes
+        self._next: dict[tuple[str, str], str] = {}
+        self._latest: float | None = None
+        self._leads = False
+        self._since: float | None = None
+        self._slips = 0
+
+    def look(self, now: float, changes: Iterable[Change]) -> float | None:
+        """Takes in what has changed since the look before; since when the routes stand, None if they do not yet."""
+        news = list(changes)
+        for change in news:
+            self._apply(change)
+        if news:
+            self._leads = self._all_lead()
+        if self._leads:
+            self._slips = 0
+            self._since = self._latest if self._since is None else self._since
+        else:
+            self._slips += 1
+            if self._slips >= _SLIPS:
+                self._since = None
+        if self._since is not None and now - self._since >= HOLDS_S:
+            return self._since
+        is_quiet = self._latest is not None and now - self._latest >= QUIET_S
+        return self._latest if is_quiet and self._next else None
+
+    def _apply(self, change: Change) -> None:
+        key = (change.node, change.to)
+        if not change.gone:
+            self._next[key] = change.via or change.to
+        elif change.via is None or self._next.get(key) == change.via:
+            self._next.pop(key, None)
+        self._latest = change.at
+
+    def _all_lead(self) -> bool:
+        """True if from every node there is a way to every other one."""
+        return all(self._leads_from(here, there) for there in self._nodes for here in self._nodes if here != there)
+
+    def _leads_from(self, here: str, there: str) -> bool:
+        for _ in self._nodes:
+            if here == there:
+                return True
+            onward = self._next.get((here, there))
+            if onward is None:
+                return False
+            here = onward
+        return here == there
+
+
 def converge(
     daemon: Daemon, running: Running, hosts: Sequence[Host], names: Mapping[str, str], watch: Watch, engine: Engine
 ) -> Convergence:
-    """Starts the daemons and returns when routes stand still, or when time has come to its end before.
+    """Starts the daemons and returns when routes stand, or when time has come to its end before.
 
     Raises:
         EmulationError: a daemon cannot be had, or has ended; the engine has failed.
@@ -68,16 +129,13 @@ def converge(
     routers = [host for host in hosts if host.radios]
     began = time.monotonic()
     running.begin()
-    looked: tuple[Route, ...] = ()
-    looked_at: float | None = None
+    standing, taken = Standing([host.node for host in routers]), 0
     while not engine.is_over(time.monotonic() + _LOOK_S):
         running.check()
-        latest = watch.latest
-        if latest is None or time.monotonic() - latest < QUIET_S:
-            continue
-        if looked_at != latest:
-            looked, looked_at = tuple(route for host in routers for route in read(host, names)), latest
-        quiet = QUIET_S if complete(looked, [host.node for host in routers]) else QUIET_IN_PART_S
-        if time.monotonic() - latest >= quiet:
-            return Convergence(daemon.name, began, latest, looked, watch)
-    return Convergence(daemon.name, began, None, looked, watch)
+        changes = watch.changes[taken:]
+        taken += len(changes)
+        since = standing.look(time.monotonic(), changes)
+        if since is not None:
+            routes = tuple(route for host in routers for route in read(host, names))
+            return Convergence(daemon.name, began, since, routes, watch, running)
+    return Convergence(daemon.name, began, None, (), watch, running)

@@ -7,7 +7,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -124,13 +124,18 @@ class Running:
         """Returns if they all run.
 
         Raises:
-            EmulationError: one has ended; the message has what it said last.
+            EmulationError: one has ended.
         """
+        for complaint in self.ended():
+            raise EmulationError(complaint)
+
+    def ended(self) -> Iterator[str]:
+        """Those that have ended by themselves, with what they said last."""
         for host, out, process in self._processes:
             if process.poll() is not None:
                 lines = out.read_text(encoding="utf-8", errors="replace").strip().splitlines()
                 said = lines[-1] if lines else "it said nothing"
-                raise EmulationError(f"{host.node}: {self._daemon.name} ended with status {process.returncode}: {said}")
+                yield f"{host.node}: {self._daemon.name} ended with status {process.returncode}: {said}"
 
     def end(self) -> None:
         """Kills those that still run."""

@@ -60,6 +60,7 @@ class Engine:
 
     def __init__(self, order: Path, result: Path, descriptors: Sequence[int] = ()) -> None:
         self._result = result
+        self._over = False
         self.process = subprocess.Popen(
             [sys.executable, "-m", __name__, str(order), str(result)],
             stdin=subprocess.PIPE,
@@ -89,11 +90,14 @@ class Engine:
         Raises:
             EmulationError: it has failed.
         """
+        if self._over:
+            return True
         patience = None if before is None else max(0.0, before - time.monotonic())
         if not select.select([_pipe(self.process.stdout)], [], [], patience)[0]:
             return False
         if not self._says(b"over\n"):
             raise EmulationError(self._complaint())
+        self._over = True
         return True
 
     def _says(self, word: bytes) -> bool:

@@ -10,7 +10,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -122,11 +122,6 @@ class Watch:
         for each in self._sockets:
             each.close()
 
-    @property
-    def latest(self) -> float | None:
-        """When the latest change was; None: nothing has changed."""
-        return self.changes[-1].at if self.changes else None
-
     def _look(self) -> None:
         while not self._over.is_set():
             for readable in select.select(list(self._sockets), [], [], _POLL_S)[0]:
@@ -200,9 +195,3 @@ def _inside(namespace: str) -> Iterator[None]:
         finally:
             if libc.setns(here.fileno(), _CLONE_NEWNET) != 0:
                 raise EmulationError(f"back from {namespace}: {os.strerror(ctypes.get_errno())}")
-
-
-def complete(routes: Sequence[Route], nodes: Sequence[str]) -> bool:
-    """True if every node has a route to every other one."""
-    known = {(route.node, route.to) for route in routes}
-    return all((here, there) in known for here in nodes for there in nodes if here != there)

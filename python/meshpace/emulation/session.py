@@ -112,13 +112,17 @@ def emulate(plan: Plan) -> Emulated:
         process.begin()
         convergence = None if watch is None else _converged(plan, mine, watch, process, stack)
         run_all(runs, mine.folder, zero, plan.dilation, process)
-        if watch is not None:
-            watch.end()  # routes go with the devices
+        complaints = []
+        if convergence is not None:
+            # While the devices are still there, with which routes go.
+            complaints += convergence.complaints()
+            convergence.watch.end()
+            convergence.running.end()
         result = process.result()
         result["daemon"] = None if convergence is None else convergence.row(zero, plan.dilation)
         if view is not None:
             view.over(["The emulation has come to its end.", *verdict.in_words(result)])
-        emulated = _result(result, resolved, hosts, runs, plan.dilation)
+        emulated = _result(result, resolved, hosts, runs, plan.dilation, complaints)
         if plan.save_routes is not None and convergence is not None and convergence.still is not None:
             save(plan.save_routes, plan.job, emulated.result, convergence.routes)
         return emulated
@@ -135,7 +139,7 @@ def _watched(hosts: Sequence[Host]) -> Iterator[Watch]:
 
 
 def _converged(plan: Plan, mine: Record, watch: Watch, process: Engine, stack: ExitStack) -> Convergence:
-    """Daemons at every node, once their routes stand still; they end with the stack."""
+    """Daemons at every node, once their routes stand; they end with the stack."""
     daemon = DAEMONS[plan.daemon or ""]
     running = Running(daemon, plan.daemon_lines, mine.hosts, mine.folder)
     stack.callback(running.end)
@@ -188,13 +192,13 @@ def _radios(resolved: dict[str, Any], node: str) -> int:
 
 
 def _result(
-    result: dict[str, Any], resolved: dict[str, Any], hosts: Sequence[Host], runs: Sequence[Run], dilation: float
+    result: dict[str, Any],
+    resolved: dict[str, Any],
+    hosts: Sequence[Host],
+    runs: Sequence[Run],
+    dilation: float,
+    complaints: list[str],
 ) -> Emulated:
-    complaints = []
-    if result["daemon"] is not None and result["daemon"]["converged_s"] is None:
-        complaints.append(
-            f"{result['daemon']['name']}: its routes did not stand still before the end: a longer --duration"
-        )
     of_address = {node["address"]: node["id"] for node in (*resolved["mesh"], *resolved["wired"])}
     of_address |= {_address6(address): node for address, node in of_address.items()}
     flows = []
