@@ -1,8 +1,9 @@
-"""What the gateway changes, shown without a radio: two downloads into an emulated mesh, before and after.
+"""What gateway and edge change, shown without a radio: two downloads into an emulated mesh, with neither, either, both.
 
 Server, gateway and wireless host are network namespaces with this machine's own TCP; between them is the simulator's
 mesh by the clock, with its collisions and lost frames (`meshpace emulate`, docs/emulation.md): a chain of four hops of
-802.11b with static routes. Before, `meshpaced gateway` on the gateway only observes; after, it paces.
+802.11b with static routes. `meshpaced gateway` on the gateway only observes, or it paces; `meshpaced edge` on the
+wireless host, where acknowledgements of downloads enter the mesh, lets one for many segments go, or does not run.
 """
 
 from __future__ import annotations
@@ -61,6 +62,23 @@ delay = "20ms"
 
 
 @dataclass(frozen=True)
+class Kind:
+    """One run: the mode of the gateway's daemon, and whether the wireless host has an edge."""
+
+    label: str
+    mode: str
+    edge: bool
+
+
+KINDS = (
+    Kind("without", "observe", edge=False),
+    Kind("gateway paces", "pace", edge=False),
+    Kind("edge thins", "observe", edge=True),
+    Kind("both", "pace", edge=True),
+)
+
+
+@dataclass(frozen=True)
 class Outcome:
     """What one run showed."""
 
@@ -76,12 +94,19 @@ class Outcome:
         found: dict[str, Any] = next(row for row in self.result["traffic"] if row["from"] == "server")
         return found
 
+    @property
+    def acks(self) -> int:
+        """Pure acknowledgements that the wireless host sent into the mesh."""
+        return sum(row["acks"] for row in self.result["traffic"] if row["from"] == "n0" and row["to"] == "server")
+
     def dropped(self, why: str) -> int:
         return sum(link[why] or 0 for link in self.result["links"])
 
 
-def scenario(mode: str, folder: Path) -> str:
-    parts = [SCENARIO, gateway(f"n{HOPS}", MESHPACED, folder, mode, rate=RATE, hops=HOPS)]
+def scenario(kind: Kind, folder: Path) -> str:
+    parts = [SCENARIO, gateway(f"n{HOPS}", MESHPACED, folder, kind.mode, rate=RATE, hops=HOPS)]
+    if kind.edge:
+        parts.append(host("n0", f"exec {MESHPACED} edge --interface mesh0 --socket {folder / 'edge'}"))
     for port in PORTS:
         ends = {"server": f"serve {port} send reno", "n0": f"call server {port} take reno"}
         for node, words in ends.items():
@@ -89,11 +114,12 @@ def scenario(mode: str, folder: Path) -> str:
     return "".join(parts)
 
 
-def run(mode: str, folder: Path) -> Outcome:
-    """Two downloads for some seconds under a mode of the daemon."""
+def run(kind: Kind, folder: Path) -> Outcome:
+    """Two downloads for some seconds."""
     file = folder / "mesh.toml"
-    file.write_text(scenario(mode, folder))
-    words = [sys.executable, "-m", "meshpace", "emulate", str(file), "--json", "--name", f"demo-{os.getpid()}-{mode}"]
+    file.write_text(scenario(kind, folder))
+    name = f"demo-{os.getpid()}-{KINDS.index(kind)}"
+    words = [sys.executable, "-m", "meshpace", "emulate", str(file), "--json", "--name", name]
     output, errors = folder / "result.json", folder / "errors"
     looks: list[list[dict[str, Any]]] = []
     with (
@@ -144,14 +170,16 @@ def main() -> int:
         print(f"demo-gateway: {why}", file=sys.stderr)
         return 1
     print(
-        f"Two downloads over {HOPS} hops of 802.11b, emulated, {MEASURED_S} s each after {WARM_UP_S} s ...", flush=True
+        f"Two downloads over {HOPS} hops of 802.11b, emulated, {MEASURED_S} s each after {WARM_UP_S} s, "
+        f"{len(KINDS)} times ...",
+        flush=True,
     )
     with tempfile.TemporaryDirectory(prefix="meshpace-demo-") as folder:
         outcomes = []
-        for mode in ("observe", "pace"):
-            place = Path(folder) / mode
+        for number, kind in enumerate(KINDS):
+            place = Path(folder) / str(number)
             place.mkdir()
-            outcomes.append(run(mode, place))
+            outcomes.append(run(kind, place))
     rows = [
         ("download 1, Mbit/s", lambda o: f"{o.goodput[0] / 1e6:.2f}"),
         ("download 2, Mbit/s", lambda o: f"{o.goodput[1] / 1e6:.2f}"),
@@ -159,18 +187,23 @@ def main() -> int:
         ("round trip in the mesh, median", lambda o: f"{o.rtt * 1e3:.0f} ms"),
         ("server to wireless host, median", lambda o: f"{o.way['delay_p50_s'] * 1e3:.0f} ms"),
         ("the same, 95 %", lambda o: f"{o.way['delay_p95_s'] * 1e3:.0f} ms"),
+        ("acknowledgements into the mesh", lambda o: f"{o.acks}"),
         ("dropped by full queues", lambda o: f"{o.dropped('queue_drops')}"),
         ("given up by the radios", lambda o: f"{o.dropped('retry_drops')}"),
         ("packets held by meshpaced, mean", lambda o: f"{o.held:.0f}"),
         ("their wait there, median", lambda o: f"{statistics.median(o.waits) * 1e3:.0f} ms" if o.waits else "none"),
     ]
-    print(f"\n{'':36}{'before (observe)':>18}{'after (pace)':>16}")
+    print("\n" + " " * 36 + "".join(f"{kind.label:>15}" for kind in KINDS))
     for name, show in rows:
-        print(f"{name:36}{show(outcomes[0]):>18}{show(outcomes[1]):>16}")
-    for when, outcome in zip(("before", "after"), outcomes, strict=True):
-        print(f"\n{when}: " + "\n".join(in_words(outcome.result)))
+        print(f"{name:36}" + "".join(f"{show(outcome):>15}" for outcome in outcomes))
+    for kind, outcome in zip(KINDS, outcomes, strict=True):
+        print(f"\n{kind.label}: " + "\n".join(in_words(outcome.result)))
     print("\nPacing moves the queue from the radios, where every packet of the mesh waits behind it, to the gateway,")
-    print("where each flow waits for itself. More kernels, both directions: docs/emulation.md.")
+    print(
+        "where each flow waits for itself. The edge gives data the air that acknowledgements took. A gateway that paces by"
+    )
+    print("round trips takes acknowledgements that wait at an edge for queues: docs/edge.md says what to set for both.")
+    print("More kernels, both directions: docs/emulation.md.")
     return 0
 
 
