@@ -199,10 +199,8 @@ def main() -> int:
     for kind, outcome in zip(KINDS, outcomes, strict=True):
         print(f"\n{kind.label}: " + "\n".join(in_words(outcome.result)))
     print("\nPacing moves the queue from the radios, where every packet of the mesh waits behind it, to the gateway,")
-    print(
-        "where each flow waits for itself. The edge gives data the air that acknowledgements took. A gateway that paces by"
-    )
-    print("round trips takes acknowledgements that wait at an edge for queues: docs/edge.md says what to set for both.")
+    print("where each flow waits for itself. The edge gives data the air that acknowledgements took. A gateway that")
+    print("paces by round trips takes acknowledgements that wait at an edge for queues: docs/edge.md says what to set.")
     print("More kernels, both directions: docs/emulation.md.")
     return 0
 
