@@ -1,9 +1,11 @@
 """What calm gets: over chains, on two chains, from the gateway, and with each of its constants halved and doubled.
 
-    .venv/bin/python bench/calm.py chains|pairs|gateway|constants|company|limits|trains|comparators|wires [--seeds K]
+    .venv/bin/python bench/calm.py TABLE [--seeds K]
+
+TABLE: chains, pairs, gateway, constants, company, limits, trains, waiting, comparators, wires.
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
-802.11b at 11 Mbit/s, windows of 512 segments; `trains` is of 802.11n at MCS 4, in Mbit/s, `wires` of two
+802.11b at 11 Mbit/s, windows of 512 segments; `trains` and `waiting` are of 802.11n at MCS 4, in Mbit/s, `wires` of two
 hosts without a mesh. docs/law.md has the tables.
 calm_oracle.py has what open loops get at best.
 """
@@ -11,6 +13,7 @@ calm_oracle.py has what open loops get at best.
 from __future__ import annotations
 
 import argparse
+import itertools
 import statistics
 import tomllib
 from pathlib import Path
@@ -213,34 +216,69 @@ TRAINS: tuple[tuple[str, dict[str, float | str]], ...] = (
 )  # fmt: skip
 
 
+def adhoc(hops: int, *ends: tuple[int, int]) -> meshpace.Scenario:
+    flows = [{"from": f"n{a}", "to": f"n{b}"} for a, b in ends]
+    return load("chain-adhoc", 60).set("topology.hops", hops).set("flow", flows)
+
+
+def on(ground: str, of: meshpace.Scenario) -> meshpace.Scenario:
+    for key, value in GROUNDS[ground].items():
+        of.set(key, value)
+    return of
+
+
+def mbit(of: meshpace.Scenario, scheme: str, seeds: int, **keys: float | str) -> str:
+    one = got(of.copy(), scheme, seeds, **keys)
+    shared = f", {one.jain:.3f}" if len(of.resolve(1)["flows"]) > 1 else ""
+    return f"{one.goodput / 1e3:.2f} @ {one.delay:.1f}{shared}"
+
+
 def trains(seeds: int) -> None:
     """On 802.11n: packets one by one, trains of what one access carries, and others."""
     names = [", ".join([scheme, *(f"{key} = {value}" for key, value in keys.items())]) for scheme, keys in TRAINS]
-    for ground, radio in GROUNDS.items():
-
-        def row(name: str, of: meshpace.Scenario, radio: dict[str, object] = radio) -> list[str]:
-            for key, value in radio.items():
-                of.set(key, value)
-            cells = []
-            for scheme, keys in TRAINS:
-                one = got(of.copy(), scheme, seeds, **keys)
-                shared = f", {one.jain:.3f}" if len(of.resolve(1)["flows"]) > 1 else ""
-                cells.append(f"{one.goodput / 1e3:.2f} @ {one.delay:.1f}{shared}")
-            return [name, *cells]
-
-        def adhoc(hops: int, *ends: tuple[int, int]) -> meshpace.Scenario:
-            flows = [{"from": f"n{a}", "to": f"n{b}"} for a, b in ends]
-            return load("chain-adhoc", 60).set("topology.hops", hops).set("flow", flows)
-
-        rows = [row(f"{h} hops", adhoc(h, (0, h))) for h in (1, 2, 4, 8)]
-        rows += [row(f"{h} hops, opposite flows", adhoc(h, (0, h), (h, 0))) for h in (4, 8)]
-        rows += [
-            row(f"{h} hops {'up' if up else 'down'}", wired(h, up).set("topology.wired_rate", "1Gbps"))
-            for h in (1, 4)
-            for up in (True, False)
+    paths = [(f"{h} hop{'s' if h > 1 else ''}", adhoc(h, (0, h))) for h in (1, 2, 4, 8)]
+    paths += [(f"{h} hops, opposite flows", adhoc(h, (0, h), (h, 0))) for h in (4, 8)]
+    paths += [
+        (
+            f"{h} hop{'s' if h > 1 else ''} {'up' if up else 'down'}",
+            wired(h, up).set("topology.wired_rate", "1Gbps"),
+        )
+        for h in (1, 4)
+        for up in (True, False)
+    ]
+    for ground in GROUNDS:
+        rows = [
+            [name, *(mbit(on(ground, of.copy()), scheme, seeds, **keys) for scheme, keys in TRAINS)]
+            for name, of in paths
         ]
         print(f"ground = {ground}")
         table(["path", *names], rows)
+
+
+DELTAS = (0.7, 0.6, 0.55, 0.5, 0.4)
+
+
+def waiting(seeds: int) -> None:
+    """On 802.11n: how many trains wait."""
+    paths = [(f"{h} hop{'s' if h > 1 else ''}", adhoc(h, (0, h))) for h in (1, 2, 4, 8)]
+    paths += [("4 hops, opposite", adhoc(4, (0, 4), (4, 0)))]
+    for ground in GROUNDS:
+        rows = [
+            [f"{delta}", *(mbit(on(ground, of.copy()), "calm", seeds, dr_delta_trains=delta) for _, of in paths)]
+            for delta in DELTAS
+        ]
+        print(f"ground = {ground}")
+        table(["`dr_delta_trains`", *(name for name, _ in paths)], rows)
+    # Where a frame takes 64 packets or 256, on the ground of the study `radios-later`.
+    high = {"radio.width": "80MHz", "radio.frequency": "5.21GHz", "radio.tx_power": "16dBm", "defaults.window": 2048}
+    later = []
+    for standard, h in itertools.product(("802.11ac", "802.11ax"), (4, 8)):
+        of = on("error curves", adhoc(h, (0, h))).set("measure.duration", "15s").set("measure.warmup", "5s")
+        for key, value in (high | {"radio.standard": standard}).items():
+            of.set(key, value)
+        later.append((f"{standard}, {h} hops", of))
+    rows = [[f"{delta}", *(mbit(of, "calm", seeds, dr_delta_trains=delta) for _, of in later)] for delta in DELTAS]
+    table(["`dr_delta_trains`", *(name for name, _ in later)], rows)
 
 
 COMPARATORS = (
@@ -305,6 +343,7 @@ def main() -> None:
         "company": company,
         "limits": limits,
         "trains": trains,
+        "waiting": waiting,
         "comparators": comparators,
         "wires": wires,
     }

@@ -18,6 +18,7 @@
 
 /* What the law ships with (DelayRateConfig::CALM); logarithms where the name begins with LG. */
 #define LG_DELTA (-17266211ll)        /* dr_delta = 0.7 */
+#define LG_DELTA_TRAINS (-28940579ll) /* dr_delta_trains = 0.55 */
 #define GAIN 1677722                  /* dr_gain = 0.1, in units of 2^-24 */
 #define LG_RISE 12102203ll            /* dr_rise = 0.25, a natural logarithm */
 #define LG_FALL 145226438ll           /* dr_fall = 3 */
@@ -249,7 +250,9 @@ LAW __s64 calm_waits(const struct calm *calm, __s64 holds, __u32 unit)
 {
 	__s64 scale = holds > LG_LONG ? (holds - LG_LONG) >> 1 : 0;
 
-	return larger(lg(unit), calm->rate + LG_SHORTEST_QUEUE) + scale - LG_DELTA;
+	__s64 delta = unit > 1 ? LG_DELTA_TRAINS : LG_DELTA;
+
+	return larger(lg(unit), calm->rate + LG_SHORTEST_QUEUE) + scale - delta;
 }
 
 /* Judges whether the rate is in use; the logarithm of the packets a second that arrived, LG_NOTHING if nobody told. */

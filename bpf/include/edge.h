@@ -40,7 +40,7 @@ struct thin_flow {
 	__u8 held;            /* it was kept, and nothing has passed since */
 	__u8 scale;           /* by how many bits window fields are scaled */
 	__u8 begins;          /* nothing but its SYN was seen */
-	__u8 unused;
+	__u8 lasts;           /* for how many waits for the tail `half` counts */
 };
 _Static_assert(sizeof(struct thin_flow) == 56, "thin_flow");
 _Static_assert(offsetof(struct thin_flow, newest) == 32, "thin_flow.newest");

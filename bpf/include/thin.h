@@ -14,8 +14,9 @@
 #define TCP_CWR 0x80
 /* A connection that acknowledged nothing for so many waits for the tail begins anew. */
 #define ANEW_TAILS 4
-/* A sender's window that was found small counts as such for so many. */
-#define SMALL_TAILS 64
+/* A sender's window that was found small counts as such for so many, at first and at last. */
+#define SMALL_FIRST 8
+#define SMALL_LAST 64
 /* The largest scale of window fields (RFC 7323, section 2.3). */
 #define SCALE_MAX 14
 
@@ -57,7 +58,9 @@ INLINE void waited(struct thin_flow *flow, __u64 tail)
 
 	if (flow->stuck) {
 		__u32 half = (flow->stuck > brought ? flow->stuck : brought) / 2;
+		bool again = span_since(flow->at, flow->half_at) < tail * (2 * flow->lasts);
 
+		flow->lasts = !again ? SMALL_FIRST : flow->lasts < SMALL_LAST ? 2 * flow->lasts : SMALL_LAST;
 		flow->half = half ? half : 1;
 		flow->half_at = flow->at;
 	}
@@ -85,7 +88,7 @@ INLINE __u64 enough(const struct thin_flow *flow, const struct thinning *thinnin
 		if (least > offered)
 			least = offered;
 	}
-	if (flow->half && span_since(now, flow->half_at) < thinning->tail * SMALL_TAILS && least > flow->half)
+	if (flow->half && span_since(now, flow->half_at) < thinning->tail * flow->lasts && least > flow->half)
 		least = flow->half;
 	return least;
 }

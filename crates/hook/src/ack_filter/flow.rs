@@ -6,8 +6,9 @@ use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// A connection that acknowledged nothing for so many waits for the tail begins anew: its sender's window may be small.
 const ANEW: u64 = 4;
-/// A sender's window that was found small counts as such for so many waits for the tail. To find it takes two: 3 % of that time.
-const SMALL: u64 = 64;
+/// A sender's window that was found small counts as such for so many waits for the tail, at first and at last; twice as many each time
+/// that it is found again, within as many. To find it takes two. BBR's is small for 200 ms of ten seconds only (its ProbeRTT).
+const SMALL: (u8, u8) = (8, 64);
 /// The largest scale of window fields (RFC 7323, section 2.3).
 const SCALE_MAX: u8 = 14;
 
@@ -40,9 +41,10 @@ pub(super) struct Flow {
     pub(super) begins: bool,
     /// What the last one brought that waited for its tail. 0: since then one has passed by what it brings, or by the wait.
     stuck: u32,
-    /// Half of a sender's window that was found small, and when; 0: none was.
+    /// Half of a sender's window that was found small, when, and for how many waits for the tail it counts; 0: none was.
     half: u32,
     half_at: Instant,
+    lasts: u8,
     pub(super) held: Option<Ticket>,
 }
 
@@ -62,6 +64,7 @@ impl Flow {
             stuck: 0,
             half: 0,
             half_at: now,
+            lasts: 0,
             held: None,
         }
     }
@@ -88,6 +91,8 @@ impl Flow {
     pub(super) fn waited(&mut self, tail: Span) {
         let brought = self.newest.since(self.passed);
         if self.stuck > 0 {
+            let again = self.at.saturating_since(self.half_at) < tail * (2 * u64::from(self.lasts));
+            self.lasts = if again { (2 * self.lasts).min(SMALL.1) } else { SMALL.0 };
             (self.half, self.half_at) = ((self.stuck.max(brought) / 2).max(1), self.at);
         }
         self.stuck = brought;
@@ -121,7 +126,7 @@ impl Flow {
     fn enough(&self, rules: &Rules, now: Instant) -> u64 {
         let enough = rules.bytes.0.min(self.since / u64::from(rules.share));
         let offered = self.scale.map(|scale| (u64::from(self.passed_window) << scale) / 2);
-        let lasts = self.half > 0 && now.saturating_since(self.half_at) < rules.tail * SMALL;
+        let lasts = self.half > 0 && now.saturating_since(self.half_at) < rules.tail * u64::from(self.lasts);
         let small = lasts.then_some(u64::from(self.half));
         offered.into_iter().chain(small).fold(enough, u64::min)
     }

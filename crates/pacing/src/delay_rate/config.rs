@@ -8,6 +8,8 @@ use meshpace_units::Span;
 pub struct DelayRateConfig {
     /// `1 / delta` packets of each flow wait (`dr_delta`).
     pub delta: f64,
+    /// The same of trains, where one access carries many packets (`dr_delta_trains`, a sender's).
+    pub delta_trains: f64,
     /// Share of the way towards the target that a step goes, as a ratio (`dr_gain`).
     pub gain: f64,
     /// The most of that way that counts, upwards and downwards, as a natural logarithm (`dr_rise`, `dr_fall`).
@@ -32,6 +34,7 @@ impl DelayRateConfig {
     /// As it ships.
     pub const CALM: Self = Self {
         delta: 0.7,
+        delta_trains: 0.55,
         gain: 0.1,
         rise: 0.25,
         fall: 3.0,
@@ -112,6 +115,7 @@ impl DelayRateConfig {
     pub fn from_values(values: &Values) -> Self {
         Self {
             delta: values.real("dr_delta"),
+            delta_trains: Self::CALM.delta_trains,
             gain: values.real("dr_gain"),
             rise: values.real("dr_rise"),
             fall: values.real("dr_fall"),

@@ -212,9 +212,7 @@ impl DelayRate {
         // The start of a long path sees what a step did before it goes on, and ends as soon as that shows: one further step would
         // overflow whatever is there.
         let (rounds, shows) = match self.starting {
-            true if holds > LONG => {
-                (2.0, rtt - base > 2.0 * self.units(holds) / (self.config.delta * self.rate))
-            }
+            true if holds > LONG => (2.0, rtt - base > 2.0 * self.waiting(holds) / self.rate),
             true => (1.0, false),
             false => (self.config.rounds, false),
         };
@@ -233,8 +231,8 @@ impl DelayRate {
         let holds = self.holds(base);
         // The round trips of whole trains may all be alike.
         self.path.on_step(if self.unit > 1.0 { f64::INFINITY } else { queue });
-        let units = self.units(holds);
-        let target = units / (self.config.delta * queue);
+        let waiting = self.waiting(holds);
+        let target = waiting / queue;
         let arrives = self.usage.judge(now, self.rate);
         let in_use = self.usage.in_use;
         if self.starting {
@@ -255,7 +253,7 @@ impl DelayRate {
         let mut way = log(target.max(floor) / self.rate);
         let arrives = arrives.filter(|_| in_use && way < LN_2 && self.path.is_clear(holds));
         if let Some(arrives) = arrives {
-            let rate = towards(units / self.config.delta, arrives, queue, base + queue);
+            let rate = towards(waiting, arrives, queue, base + queue);
             way = log(rate.max(floor).max(SLOWEST) / self.rate) / self.config.gain;
         }
         self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
@@ -266,10 +264,11 @@ impl DelayRate {
         self.rate * base / self.unit
     }
 
-    /// Of how many packets `1 / delta` may wait, where an empty path holds so many packets or trains: at least what comes in the time that
-    /// clocks tell apart.
-    fn units(&self, holds: f64) -> f64 {
-        self.unit.max(self.rate * SHORTEST_QUEUE) * scale(holds)
+    /// How many packets may wait, where an empty path holds so many packets or trains: `1 / delta` of them, and at least of what comes in
+    /// the time that clocks tell apart.
+    fn waiting(&self, holds: f64) -> f64 {
+        let delta = if self.unit > 1.0 { self.config.delta_trains } else { self.config.delta };
+        self.unit.max(self.rate * SHORTEST_QUEUE) * scale(holds) / delta
     }
 
     /// A loss was found, the first of a round trip. It changes no rate by itself: over a mesh collisions lose packets at any.

@@ -99,16 +99,34 @@ fn two_tails_in_a_row_find_a_senders_window_and_half_of_it_passes() {
     assert_eq!(counts(&mut filter, 700, 280), 1, "of 1 and 2");
 }
 
+/// Where `from` have passed, one more comes every 300 ms, and passes; the last more than a tail before `until`. How many have passed then.
+fn now_and_then(filter: &mut Filter, began: u64, until: u64, from: u32) -> u32 {
+    (began..until - 100).step_by(300).zip(from + 1..).fold(from, |_, (at, n)| {
+        assert_eq!(filter.at(at, n, ack(n)), passes(&[n]), "after such a silence");
+        n
+    })
+}
+
 #[test]
-fn a_window_that_was_found_small_is_tried_again_after_64_tails() {
+fn a_window_that_was_found_small_is_tried_again_after_8_tails() {
     // Found by what came at 201 ms.
-    for (now, segments) in [(6_599, 4), (6_600, 16)] {
+    for (now, segments) in [(999, 4), (1_000, 16)] {
         let mut filter = found_small();
-        let mut from = 271;
-        for at in (500..now - 100).step_by(300) {
-            from += 1;
-            assert_eq!(filter.at(at, from, ack(from)), passes(&[from]), "after such a silence");
-        }
+        let from = now_and_then(&mut filter, 500, now, 271);
+        assert_eq!(counts(&mut filter, now, from), segments, "{now}");
+    }
+}
+
+#[test]
+fn one_that_is_found_again_soon_counts_for_twice_as_long() {
+    // At 1,101 ms, 900 after it was found first; it counts for 1,600. At 10,001 the first time is long ago.
+    for (at, now, segments) in [(1_100, 2_699, 3), (1_100, 2_700, 16), (10_000, 10_799, 3), (10_000, 10_800, 16)] {
+        let mut filter = found_small();
+        let from = now_and_then(&mut filter, 500, at, 271);
+        filter.at(at, from + 1, ack(from + 1));
+        filter.at(at + 1, from + 7, ack(from + 7));
+        assert_eq!(filter.until(at + 101), passes(&[from + 7]));
+        let from = now_and_then(&mut filter, at + 300, now, from + 7);
         assert_eq!(counts(&mut filter, now, from), segments, "{now}");
     }
 }

@@ -19,8 +19,11 @@ pub(super) static PART: WindowPart = WindowPart::new(
     "A rate at which a certain number of the flow's packets waits on the way, by the delay alone.",
     "docs/law.md; its target: Arun and Balakrishnan 2018 (Copa), equation 1",
     |values, surroundings| {
-        let law = DelayRate::new(DelayRateConfig::from_values(values))
-            .friendly(values.real("dr_friendly"), values.real("dr_lossy"));
+        let config = DelayRateConfig {
+            delta_trains: values.real("dr_delta_trains"),
+            ..DelayRateConfig::from_values(values)
+        };
+        let law = DelayRate::new(config).friendly(values.real("dr_friendly"), values.real("dr_lossy"));
         let mut sender = Sender::new(law, surroundings.rules);
         sender.room = values.real("dr_room");
         sender.slack = values.real("dr_slack");
@@ -36,7 +39,7 @@ pub(super) static PART: WindowPart = WindowPart::new(
 
 static LAW: [Key; DelayRateConfig::KEYS.len()] = DelayRateConfig::KEYS;
 
-static KEYS: [Key; 6] = [
+static KEYS: [Key; 7] = [
     Key::number("dr_room", (1.0, 1_000.0), 2.0, "The window, in what the rate has on its way (docs/law.md)."),
     Key::number(
         "dr_slack",
@@ -62,6 +65,12 @@ static KEYS: [Key; 6] = [
         (1, 1_000),
         16,
         "Law delay-rate: segments of a train at the most where one access carries many; 1: packets go one by one (docs/law.md).",
+    ),
+    Key::number(
+        "dr_delta_trains",
+        (0.001, 1_000.0),
+        DelayRateConfig::CALM.delta_trains,
+        "Law delay-rate: where one access carries many packets, 1/delta trains of each flow wait (docs/law.md).",
     ),
 ];
 
