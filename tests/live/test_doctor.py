@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from daemon import Daemon
-from net import MESHPACED, Net, run
+from net import MESHPACED, Net, run, wait_for
+from traffic import Bulk
 
 
-def doctor(net: Net, file: Path, status: int) -> list[dict[str, Any]]:
+def doctor(net: Net, file: Path, status: int, *more: object) -> list[dict[str, Any]]:
     """What it finds in the gateway's namespace."""
-    words = ["ip", "netns", "exec", net.gw, MESHPACED, "doctor", "--json", "--config", file]
+    words = ["ip", "netns", "exec", net.gw, MESHPACED, "doctor", "--json", "--config", file, *more]
     done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stdout + done.stderr
     said = json.loads(done.stdout)
@@ -71,3 +72,21 @@ def test_a_bad_file_is_the_users_fault(tmp_path: Path) -> None:
     done = subprocess.run([MESHPACED, "doctor", "--config", file], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert f'{file}:1: mode: found "past"' in done.stderr
+
+
+def test_a_daemon_at_another_socket_than_the_files_is_asked_there(tmp_path: Path) -> None:
+    """Its mode was set at run time, and with it which rules shape hosts: they are as they should be."""
+    with (
+        Net(tmp_path, None, room="c") as net,
+        Daemon(net, "observe", more='[hosts]\nrate = "100Mbps"\n') as daemon,
+        Bulk(net, pause=0.05),
+    ):
+        wait_for(daemon.flows)
+        assert "done" in daemon.ask("mode", mode="pace")
+        wait_for(lambda: daemon.said().count("meshpaced: rules by") > 1)
+        other = tmp_path / "other.toml"
+        other.write_text(daemon.file.read_text(encoding="utf-8").replace(str(daemon.socket), "/run/none.sock"))
+        assert {severity for severity, _ in about(doctor(net, other, 1), "queue")} == {"serious"}
+        told = doctor(net, other, 0, "--socket", daemon.socket)
+        assert about(told, "asymmetric routing") == {("good", "both directions of all 1 flows pass here")}
+        assert all("not as this file wants them" not in found for _, found in about(told, "rules"))

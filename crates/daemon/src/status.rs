@@ -7,10 +7,14 @@ use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
 use std::process::ExitCode;
 
+/// What is told of a host, in order.
+pub(crate) const HOST_HEADS: [&str; 9] =
+    ["host", "rate", "weight", "cap", "hops", "price", "flows", "waiting", "wait"];
+
 /// Hosts listed at the most.
 const HOSTS_SHOWN: usize = 10;
 
-/// Below this part of the mean a flow is called starving: it gets less than half of an equal share.
+/// Below this part of the mean a flow that has data on their way is called starving: it gets less than half of an equal share.
 const STARVING: f64 = 0.5;
 
 /// Arguments of `meshpaced status`.
@@ -152,27 +156,16 @@ fn hosts(out: &mut String, status: &Status) {
     let (busy, shown) = (hosts.list.iter().filter(|host| host.rate_bps > 0), HOSTS_SHOWN);
     let rows: Vec<_> = busy.take(shown).map(host_row).collect();
     if !rows.is_empty() {
-        let left = |head| Column { head, right: false };
-        let right = |head| Column { head, right: true };
-        let columns = [
-            left("hosts"),
-            right("rate"),
-            right("weight"),
-            right("cap"),
-            right("hops"),
-            right("price"),
-            right("flows"),
-            right("waiting"),
-            right("wait"),
-        ];
+        let columns: Vec<_> =
+            HOST_HEADS.iter().map(|&head| Column { head, right: head != HOST_HEADS[0] }).collect();
         out.push('\n');
         out.push_str(&table(&columns, &rows));
         out.push('\n');
     }
 }
 
-/// A host as a row of the table.
-fn host_row(host: &HostShare) -> Vec<String> {
+/// A host as a row of the table: its address, then what [`HOST_HEADS`] say.
+pub(crate) fn host_row(host: &HostShare) -> Vec<String> {
     vec![
         host.host.clone(),
         bit_rate(host.rate_bps as f64),
@@ -216,7 +209,7 @@ fn fairness(out: &mut String, status: &Status) {
             format!("{:.2}", share.share),
             or_unknown(share.wireless_rtt_s, time),
             or_unknown(share.hops, |hops| hops.to_string()),
-            if share.share < STARVING { "starving".into() } else { String::new() },
+            if share.share < STARVING && share.outstanding { "starving".into() } else { String::new() },
         ]
     };
     let rows: Vec<_> = fairness.smallest.iter().map(row).collect();
@@ -274,6 +267,14 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("note"), "nothing is wrong: {text}");
+    }
+
+    #[test]
+    fn a_flow_that_says_little_does_not_starve() {
+        let mut quiet = example::report(2, 100);
+        quiet.stats.outstanding = false;
+        let text = render(&status(vec![example::report(1, 900), quiet]));
+        assert!(text.contains("0.20") && !text.contains("starving"), "{text}");
     }
 
     #[test]

@@ -150,6 +150,8 @@ pub struct FlowStats {
     pub up: bool,
     /// Wired-to-wireless data was seen.
     pub down: bool,
+    /// Data of it wait here, or have passed and are not acknowledged.
+    pub outstanding: bool,
     /// The spacing in force downwards; `None` before the first sample.
     pub interval: Option<Span>,
     /// The smoothed k-hop delay, seconds.
@@ -201,6 +203,8 @@ impl FlowStats {
             key: connection.key,
             up: up.is_some(),
             down: down.is_some(),
+            outstanding: down.is_some_and(|d| d.outstanding() || d.queue_len() > 0)
+                || up.is_some_and(|u| u.outstanding()),
             interval: down.and_then(|d| d.interval()),
             k_hop_delay: law.and_then(RateLaw::k_hop_delay),
             variation: law.map_or(0.0, RateLaw::variation),

@@ -37,6 +37,11 @@ impl Up {
         }
     }
 
+    /// True if data passed that is not acknowledged.
+    pub fn outstanding(&self) -> bool {
+        self.map.outstanding()
+    }
+
     /// A data packet passes towards the Internet: T1 (schemes.md 3.2).
     pub fn on_data(&mut self, now: Instant, segment: &Segment, config: &Config, budget: &mut Budget<'_>) {
         while self.map.pop_older_than(now, UNACKED_MAX).is_some() {

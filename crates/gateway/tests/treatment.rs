@@ -81,6 +81,22 @@ fn duplicates_and_foreign_options_pass_a_watched_flow_as_they_came() {
     assert_eq!(s.departures(), []);
 }
 
+#[test]
+fn a_flow_has_data_outstanding_from_their_passage_to_their_acknowledgement() {
+    let mut s = observed(Treatment::Observe, config());
+    let mut told = Vec::new();
+    for (side, segment) in [
+        (Side::Wired, s.down(0, MSS, 0)),
+        (Side::Wireless, s.ack(MSS)),
+        (Side::Wireless, s.up(0, 100, MSS)),
+        (Side::Wired, s.down(MSS, 0, 100)),
+    ] {
+        s.forwards(side, &segment);
+        told.push(s.stats().outstanding);
+    }
+    assert_eq!(told, [true, false, true, false]);
+}
+
 /// What waits behind the gateway, for its host's turn, is timed from when it leaves there; what leaves twice, by the latter; and what the
 /// gateway never saw is nobody's.
 #[test]

@@ -174,6 +174,9 @@ pub struct Share {
     pub hops: Option<u32>,
     /// Paced or only watched.
     pub treatment: String,
+    /// As [`Flow::outstanding`].
+    #[serde(default)]
+    pub outstanding: bool,
 }
 
 /// How many flows there are.
@@ -292,6 +295,9 @@ pub struct Flow {
     pub treatment: String,
     /// True if its packets do wait for their turn: paced, and not bypassing a full buffer.
     pub paced: bool,
+    /// True if data of it wait, or are on their way: it could use more. Also where the data path does not know.
+    #[serde(default)]
+    pub outstanding: bool,
     /// Wireless hops.
     pub hops: Option<u32>,
     /// Who told them.

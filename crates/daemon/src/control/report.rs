@@ -180,6 +180,7 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
             wireless_rtt_s: flow.stats.wireless_rtt.map(Span::as_secs_f64),
             hops: flow.hops,
             treatment: treatment_name(flow.treatment).into(),
+            outstanding: flow.stats.outstanding,
         })
     };
     Fairness {
@@ -208,6 +209,7 @@ pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
         direction: direction.into(),
         treatment: treatment_name(report.treatment).into(),
         paced: stats.paced,
+        outstanding: stats.outstanding,
         hops: report.hops,
         hop_source: report.hop_source.name().into(),
         link_rate_bps: report.link_rate.as_bits_per_sec(),

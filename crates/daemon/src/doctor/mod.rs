@@ -26,6 +26,9 @@ pub struct Args {
     /// The configuration file; where there is none, the defaults are judged.
     #[arg(long, default_value = DEFAULT_FILE)]
     config: PathBuf,
+    /// The running daemon's control socket, if it is another than the file's.
+    #[arg(long, value_name = "PATH")]
+    socket: Option<PathBuf>,
     /// Print one JSON object.
     #[arg(long)]
     json: bool,
@@ -38,7 +41,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let missing = (!args.config.exists()).then(|| args.config.clone());
     let config = if missing.is_some() { Config::default() } else { Config::load(&args.config)? };
-    let daemon = running::ask(&config.control.socket);
+    let daemon = running::ask(args.socket.as_ref().unwrap_or(&config.control.socket));
     let facts = Facts { missing_file: missing, ..gather::facts(&config, daemon) };
     let findings = checks::all(&config, &facts);
     print!("{}", if args.json { json(&findings) } else { text(&findings) });

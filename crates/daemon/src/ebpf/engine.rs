@@ -381,6 +381,8 @@ impl Engine {
             key: *key,
             up: known.up.begun,
             down: known.down.begun,
+            // The kernel's table does not tell.
+            outstanding: true,
             interval: interval.filter(|_| known.down.begun),
             k_hop_delay: flow.rate_law().and_then(RateLaw::k_hop_delay),
             variation: flow.rate_law().map_or(0.0, RateLaw::variation),

@@ -1,6 +1,7 @@
 //! `top` on a screen. What matters is told by words and signs, never by colour alone: bold and reverse video are all there
 //! is, so it reads the same on any terminal and to any eye.
 
+use super::hosts;
 use super::model::Model;
 use crate::control::SortKey;
 use crate::control::protocol::{Flow, Status};
@@ -13,8 +14,8 @@ use ratatui::text::{Line, Text};
 use ratatui::widgets::{Block, Cell, Clear, Paragraph, Row, Table, TableState, Wrap};
 
 /// Below this width the column of the wired round trip gives way to the flows' names.
-const WIDE: u16 = 96;
-/// A flow whose goodput is below this part of the mean is marked with `!`.
+pub(super) const WIDE: u16 = 96;
+/// A flow that has data on their way and a goodput below this part of the mean is marked with `!`.
 const STARVING: f64 = 0.5;
 
 const HELP: &str = "\
@@ -26,7 +27,7 @@ r                  sort the other way round
 p, space           pause, and go on
 q, Esc, Ctrl-C     quit
 
-!   before a flow: it gets less than half of the mean goodput
+!   before a flow: data on their way, and less than half of the mean goodput
 ( ) around a rate: the flow is only watched, in the queue it made; e foretells
 rates in bit/s of payload: 262 k is 262 kbit/s";
 
@@ -34,9 +35,14 @@ const KEYS: &str = "q quit  s/S sort  r reverse  / filter  p pause  Enter explai
 
 /// Draws everything.
 pub fn draw(frame: &mut Frame<'_>, model: &Model) {
-    let rows = Layout::vertical([Constraint::Length(2), Constraint::Min(0), Constraint::Length(1)]);
-    let [head, body, foot] = rows.areas(frame.area());
+    let hosts = if model.explaining { 0 } else { hosts::height(model, frame.area().height) };
+    let lengths =
+        [Constraint::Length(2), Constraint::Length(hosts), Constraint::Min(0), Constraint::Length(1)];
+    let [head, above, body, foot] = Layout::vertical(lengths).areas(frame.area());
     frame.render_widget(Paragraph::new(header(model)), head);
+    if hosts > 0 {
+        hosts::draw(frame, model, above);
+    }
     if model.explaining {
         draw_explanation(frame, model, body);
     } else {
@@ -183,7 +189,9 @@ fn draw_flows(frame: &mut Frame<'_>, model: &Model, area: Rect) {
 
 fn starves(flow: &Flow, mean: Option<f64>) -> bool {
     match (flow.goodput_bps, mean) {
-        (Some(goodput), Some(mean)) => flow.idle_s < 5.0 && (goodput as f64) < STARVING * mean,
+        (Some(goodput), Some(mean)) => {
+            flow.outstanding && flow.idle_s < 5.0 && (goodput as f64) < STARVING * mean
+        }
         _ => false,
     }
 }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::control::protocol::Flows;
+use crate::control::protocol::{Flows, HostShare, Hosts};
 use crate::control::tests::example;
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
@@ -44,6 +44,48 @@ fn eighty_columns_show_the_essentials() {
     assert_eq!(words(&screen[4]), "![fd00:1234:5678::3]:50~ - 40 ms 100 k (265 k) 21 ms observe");
     assert_eq!(screen[23], KEYS);
     assert!(KEYS.len() <= 80);
+}
+
+#[test]
+fn hosts_stand_above_the_flows_where_they_are_shaped() {
+    let host = |name: &str, rate_bps| HostShare {
+        host: name.into(),
+        rate_bps,
+        weight: 2,
+        cap_bps: Some(2_000_000),
+        hops: 3,
+        link_rate_bps: 11_000_000,
+        price: 3.0,
+        flows: 4,
+        queued: 7,
+        wait_s: Some(0.021),
+        packets: 100,
+        bytes: 100_000,
+        dropped: 1,
+        marked: 0,
+    };
+    let list = vec![host("10.1.2.3", 500_000), host("10.1.2.4", 400_000), host("10.1.2.5", 0)];
+    let (rate_bps, by) = (1_000_000, "airtime".to_owned());
+    let hosts =
+        Hosts { rate_bps, by, known: 3, jain: None, queued: 14, packets: 200, dropped: 2, marked: 0, list };
+    let mut model = model();
+    model.status.as_mut().expect("told").hosts = Some(hosts);
+    let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");
+    let narrow = screen(&model, 80, 24);
+    assert_eq!(words(&narrow[2]), "host rate weight hops flows waiting wait");
+    assert_eq!(words(&narrow[3]), "10.1.2.3 500 kbit/s 2 3 4 7 21 ms");
+    assert!(narrow[4].contains("10.1.2.4") && narrow[5].contains("goodput"), "{narrow:?}");
+    let wide = screen(&model, 140, 24);
+    assert_eq!(words(&wide[3]), "10.1.2.3 500 kbit/s 2 2 Mbit/s 3 3.00 4 7 21 ms");
+    assert!(screen(&model, 80, 12)[2].contains("goodput"), "of a low screen flows have all");
+    for (width, height) in [(1, 1), (3, 14), (20, 15)] {
+        screen(&model, width, height);
+    }
+    // Who has nothing on its way is not said to starve.
+    let starving = |model: &Model| screen(model, 80, 24).iter().any(|row| row.starts_with('!'));
+    assert!(starving(&model));
+    model.flows[1].outstanding = false;
+    assert!(!starving(&model));
 }
 
 #[test]
