@@ -1,19 +1,22 @@
 """This machine's own TCP through a live gateway that shapes by host, and through one that does not: who gets what.
 
-    .venv/bin/python bench/hosts_live.py [--runs K] [--seconds S]
+    .venv/bin/python bench/hosts_live.py shares|line [--runs K] [--seconds S]
 
 The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel, which carries 1.0 to
 1.3 Mbit/s of downloads, by their acknowledgements. CUBIC, as root, in network namespaces. Payload in kbit/s (median
 of the runs), echo in ms (median and 95 % of all): a datagram of 100 bytes every 100 ms to the first host and back.
-docs/hosts.md has the table.
+`line` is of veth without a mesh, iperf3's downloads in Mbit/s: what the shaper itself can do. docs/hosts.md has the
+tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import socket
 import statistics
+import subprocess
 import sys
 import tempfile
 import threading
@@ -27,7 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
 
 from daemon import Daemon
 from flood import flood
-from net import Delays, Net, client
+from net import SERVER, Delays, Net, client
 from traffic import Bulk
 
 from demo_gateway import missing
@@ -122,13 +125,48 @@ def measure(gateway: Gateway, second: int | None, seconds: float, folder: Path) 
     return *got, trips
 
 
+def carried(rate: str | None, flows: int, seconds: float, folder: Path) -> float:
+    """What so many downloads get over veth, Mbit/s: through a gateway that shapes at this rate, or only watches."""
+    more = "" if rate is None else f'[hosts]\nrate = "{rate}"\nby = "bytes"\nflows = "free"\n'
+    with Net(folder, None, room="b") as net, Daemon(net, "observe" if rate is None else "pace", more=more):
+        words = ["ip", "netns", "exec"]
+        server = subprocess.Popen([*words, net.srv, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
+        asking = ["iperf3", "-c", SERVER[4], "-R", "-t", str(round(seconds)), "-J", "-C", "cubic", "-P", str(flows)]
+        done = subprocess.run([*words, net.cli, *asking], capture_output=True, text=True, check=True)
+        server.wait()
+    return float(json.loads(done.stdout)["end"]["sum_received"]["bits_per_second"]) / 1e6
+
+
+def line(runs: int, seconds: float) -> None:
+    """How fast it is."""
+    print("| downloads | only watched | hosts at 1Gbps | hosts at 100Mbps |")
+    print("|---|---|---|---|")
+    for flows in (1, 20, 100):
+        cells = []
+        for rate in (None, "1Gbps", "100Mbps"):
+            got = []
+            for _ in range(runs):
+                with tempfile.TemporaryDirectory() as folder:
+                    got.append(carried(rate, flows, seconds, Path(folder)))
+            cells.append(f"{statistics.median(got):.0f}")
+        print(f"| {flows} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("what", choices=["shares", "line"])
     parser.add_argument("--runs", type=int, default=5, metavar="K")
     parser.add_argument("--seconds", type=float, default=25.0, metavar="S")
     given = parser.parse_args()
     if os.geteuid() != 0 or missing():
         raise SystemExit("needs root, and what `make setup` builds")
+    measures = {"shares": shares, "line": line}
+    measures[given.what](given.runs, given.seconds)
+
+
+def shares(k: int, seconds: float) -> None:
+    """Who gets what."""
     cases: dict[str, tuple[int | None, tuple[Gateway, ...]]] = {
         "one download alone": (0, (PLAIN, PACED, FREE)),
         "one beside 20 of another host": (20, (PLAIN, PACED, FREE, BOTH)),
@@ -139,9 +177,9 @@ def main() -> None:
     for case, (second, gateways) in cases.items():
         for gateway in gateways:
             runs = []
-            for _ in range(given.runs):
+            for _ in range(k):
                 with tempfile.TemporaryDirectory() as folder:
-                    runs.append(measure(gateway, second, given.seconds, Path(folder)))
+                    runs.append(measure(gateway, second, seconds, Path(folder)))
             one, two = (statistics.median(gots) for gots in zip(*(run[:2] for run in runs), strict=True))
             jain = (one + two) ** 2 / (2 * (one**2 + two**2))
             trips = sorted(trip * 1e3 for *_, of in runs for trip in of)

@@ -136,7 +136,7 @@ impl ShapedEngine {
                 Err(Output::Drop { id })
             }
             Output::Send(bytes) => match class_of(&bytes) {
-                Some(class) => {
+                Some((_, class)) => {
                     Ok((class, Waiting { id: None, bytes: Some(bytes), changed: true, timed: class.timed }))
                 }
                 None => Err(Output::Send(bytes)),
@@ -227,21 +227,20 @@ impl ShapedEngine {
 
     /// The class of a packet that goes into the mesh, and does not come from there.
     fn class(&self, arrival: &Arrival<'_>) -> Option<Class> {
-        let class = class_of(arrival.bytes)?;
+        let (source, class) = class_of(arrival.bytes)?;
         let config = self.engine.engine().config();
-        let source = meshpace_wire::outline(arrival.bytes).ok()?.source;
         (side(config, (arrival.from_mesh, source), (arrival.to_mesh, class.to)) == Some(Side::Wired))
             .then_some(class)
     }
 }
 
-/// What a whole packet says of whose it is.
-fn class_of(bytes: &[u8]) -> Option<Class> {
+/// What a whole packet says of where it comes from and whose it is.
+fn class_of(bytes: &[u8]) -> Option<(IpAddr, Class)> {
     let read = meshpace_wire::outline(bytes).ok()?;
     let ends = (SocketAddr::new(read.source, read.ports.0), SocketAddr::new(read.destination, read.ports.1));
     let flow = FlowHash::new(0, ends.0, ends.1, read.protocol);
     let timed = (read.protocol == TCP).then(|| timed(bytes)).flatten();
-    Some(Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed })
+    Some((read.source, Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed }))
 }
 
 /// Which round trip of the mesh begins with a packet.
