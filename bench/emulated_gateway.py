@@ -13,7 +13,6 @@ late is, up to --attempts times, whatever it measured. --write puts the table in
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import statistics
 import subprocess
@@ -21,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,6 +28,7 @@ from typing import Any
 import document
 from emulated_flow import PROGRAM, between, told
 from emulated_hosts import gateway, host
+from emulated_runs import NICE, Result, Run, Store, emulate
 from meshpace.emulation.collect import jain
 from meshpace.stats import estimate
 
@@ -42,8 +41,6 @@ WARMUP_S = 10
 # Daemons first. At the end what programs say has to be written.
 BEFORE_S, AFTER_S = 3, 5
 WIRELESS = ("A1", "A2")
-# The hosts' programs go before what else the machine does; the engine has a real-time priority.
-NICE = "nice -n -5"
 # Who sends upward.
 UPWARD = {"up": {"A1", "A2"}, "down": set(), "oncoming": {"A1"}}
 
@@ -164,56 +161,25 @@ def remove(group: Path) -> None:
             time.sleep(0.05)
 
 
-def emulate(cell: Cell, seconds: int, seed: int, meshpaced: Path) -> dict[str, Any] | str:
+def emulated(cell: Cell, seconds: int, seed: int, meshpaced: Path) -> Result | str:
     """The result, or why there is none."""
     with tempfile.TemporaryDirectory(prefix="mp-") as name:
         folder = Path(name)
         with control_groups(UPWARD[cell.way] if cell.on else set(), folder) as cgroups:
             file = folder / "chains.toml"
             file.write_text(scenario(cell, seconds, folder, cgroups, meshpaced))
-            words = [sys.executable, "-m", "meshpace", "emulate", file, "--json", "--seed", seed, "--name", folder.name]
-            done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        return done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+            return emulate(file, seed, folder.name)
 
 
-def stored(cell: Cell, seconds: int, seed: int, store: Path) -> dict[str, Any] | None:
-    """What the folder has of a run: `attempts`, and the `result` of the last of them."""
-    file = place(cell, seconds, seed, store)
-    found: dict[str, Any] | None = json.loads(file.read_text()) if file.exists() else None
-    return found
+def run(cell: Cell, seed: int, asked: argparse.Namespace) -> Run:
+    def shown(result: Result) -> str:
+        return f"{[round(bps / 1000) for bps in made(result, cell, asked.seconds).goodput_bps]} kbit/s"
+
+    name = f"{cell.routing}-{cell.way}-{cell.kernel}-{'on' if cell.on else 'off'}-{asked.seconds}-{seed}"
+    return Run(name, lambda: emulated(cell, asked.seconds, seed, asked.meshpaced), shown)
 
 
-def place(cell: Cell, seconds: int, seed: int, store: Path) -> Path:
-    return store / f"{cell.routing}-{cell.way}-{cell.kernel}-{'on' if cell.on else 'off'}-{seconds}-{seed}.json"
-
-
-def improve(cell: Cell, seed: int, asked: argparse.Namespace) -> None:
-    """Makes a run that is not there, or was late."""
-    have = stored(cell, asked.seconds, seed, asked.store)
-    attempts = have["attempts"] if have else 0
-    if attempts >= asked.attempts or (have and have["result"]["lateness"]["valid"]):
-        return
-    result = emulate(cell, asked.seconds, seed, asked.meshpaced)
-    file = place(cell, asked.seconds, seed, asked.store)
-    try:
-        one = None if isinstance(result, str) else made(result, cell, asked.seconds)
-    except ValueError as error:
-        result, one = str(error), None
-    if one is None:
-        print(f"{file.stem}: no result: {result}", file=sys.stderr, flush=True)
-        return
-    draft = file.with_suffix(".draft")
-    draft.write_text(json.dumps({"attempts": attempts + 1, "result": result}))
-    draft.replace(file)
-    said = [round(bps / 1000) for bps in one.goodput_bps]
-    late = f"{one.lateness['share_late']:.3%} late, {'valid' if one.lateness['valid'] else 'INVALID'}"
-    print(f"{file.stem}: {said} kbit/s, {late}, load {os.getloadavg()[0]:.0f}", file=sys.stderr, flush=True)
-
-
-def made(result: dict[str, Any], cell: Cell, seconds: int) -> Made:
+def made(result: Result, cell: Cell, seconds: int) -> Made:
     """What a result says of the two flows, that of the first chain first."""
     goodput, p50, p95, resent, begun = [], [], [], [], []
     for number, node in enumerate(WIRELESS):
@@ -353,27 +319,20 @@ def main() -> None:
         for kernel in kernels
         for on in (False, True)
     ]
-    asked.store.mkdir(parents=True, exist_ok=True)
-    runs = [(cell, seed) for seed in range(1, asked.runs + 1) for cell in cells]
+    store = Store(asked.store, asked.attempts)
+    runs = {(cell, seed): run(cell, seed, asked) for seed in range(1, asked.runs + 1) for cell in cells}
     if not asked.stored:
-        # Late runs are repeated once every run has been made.
-        for _ in range(asked.attempts):
-            with ThreadPoolExecutor(asked.at_once) as pool:
-                list(pool.map(lambda run: improve(run[0], run[1], asked), runs))
+        store.make(list(runs.values()), asked.at_once)
     found: dict[Cell, dict[int, Made]] = {cell: {} for cell in cells}
-    for cell, seed in runs:
-        have = stored(cell, asked.seconds, seed, asked.store)
-        if have:
-            found[cell][seed] = made(have["result"], cell, asked.seconds)
+    for (cell, seed), one in runs.items():
+        if result := store.read(one.name):
+            found[cell][seed] = made(result, cell, asked.seconds)
     options = f"--runs {asked.runs} --seconds {asked.seconds} --routing {asked.routing}"
-    made_ = [have for cell, seed in runs if (have := stored(cell, asked.seconds, seed, asked.store))]
-    again = sum(have["attempts"] > 1 for have in made_)
-    invalid = sum(have["result"]["lateness"]["valid"] is not True for have in made_)
     written = "\n".join(
         (
             table(found, asked.runs, asked.seconds, f"bench/emulated_gateway.py {options}"),
             "",
-            f"{len(made_)} runs; {again} of them had been late and were made again, {invalid} still were.",
+            store.account(list(runs.values())),
             "",
             differences(found),
         )

@@ -32,3 +32,17 @@ def gateway(node: str, meshpaced: Path | str, folder: Path, mode: str, *, rate: 
     config = folder / "meshpaced.toml"
     config.write_text(DAEMON.format(mode=mode, rate=rate, hops=hops, socket=folder / "control"))
     return host(node, f"exec {meshpaced} gateway --config {config}")
+
+
+EDGE = """\
+[edge]
+socket = "{socket}"
+listen = "off"
+"""
+
+
+def edge(node: str, meshpaced: Path | str, folder: Path) -> str:
+    """A host that runs `meshpaced edge` towards the mesh. Its configuration and its socket are in the folder."""
+    config = folder / f"{node}-edge.toml"
+    config.write_text(EDGE.format(socket=folder / f"{node}-edge.sock"))
+    return host(node, f"exec {meshpaced} edge --config {config} --interface mesh0")

@@ -2,13 +2,14 @@
 //! on kernels without netem.
 //!
 //! ```text
-//! relay LINK...       LINK = NS/DEVICE,NS/DEVICE[,delay=20ms][,mtu=1500][,log=FILE][,airtime=..,rate=..,hops=4,queue=50]
+//! relay LINK...       LINK = NS/DEVICE,NS/DEVICE[,delay=20ms][,mtu=1500][,log=FILE][,airtime=..,rate=..,hops=4,queue=50[,ways=2]]
 //! ```
 //!
 //! Each link is a TUN device in either namespace; what one end sends comes out of the other after `delay`. With
 //! `rate` the link is a chain of `hops` radios on one channel: a packet occupies a hop for `airtime` plus its size at
 //! `rate`; the next packet, of whichever direction, starts when the one before is four hops away or at its end (in range of
-//! 250 m/550 m, schemes.md section 2); the interface queue at either end holds `queue` packets and drops behind them. What
+//! 250 m/550 m, schemes.md section 2); the interface queue at either end holds `queue` packets and drops behind them. With
+//! `ways=2` each direction has a channel of its own: a wire, which is never two packets wide. What
 //! this leaves out: collisions, retries, fading. It has the queues and the shared air of a mesh, not its losses.
 //!
 //! Says `ready` on standard output, ends at SIGTERM with a line of counters a link. `log` is a pcap file (raw IP,
@@ -28,13 +29,14 @@ const SNAP: usize = 160;
 const SIGNALS: u64 = u64::MAX;
 const DEADLINE: u64 = u64::MAX - 1;
 
-/// One radio channel, used by both directions.
+/// One radio channel, used by both directions; or one wire a direction.
 struct Channel {
     airtime: Span,
     rate: Rate,
     hops: u64,
     queue: usize,
-    free_at: Instant,
+    /// By direction; a channel that both use has the first alone.
+    free_at: Vec<Instant>,
     /// By direction, when the packets that wait will start.
     waiting: [VecDeque<Instant>; 2],
 }
@@ -62,9 +64,10 @@ impl Channel {
         if waiting.len() >= self.queue {
             return None;
         }
-        let start = now.max(self.free_at);
+        let free_at = &mut self.free_at[direction % self.free_at.len()];
+        let start = now.max(*free_at);
         let hop = self.airtime + self.rate.time_to_send(Bytes(length as u64)).expect("a rate above zero");
-        self.free_at = start + hop * self.hops.min(REUSE);
+        *free_at = start + hop * self.hops.min(REUSE);
         waiting.push_back(start);
         Some((start, start + hop * self.hops))
     }
@@ -94,7 +97,7 @@ impl Link {
                 rate: Rate::bits_per_sec(RATE.parse(word).ok_or_else(|| format!("{text}: rate"))? as u64),
                 hops: number("hops", 1)?,
                 queue: number("queue", 50)? as usize,
-                free_at: Instant::ZERO,
+                free_at: vec![Instant::ZERO; number("ways", 1)?.clamp(1, 2) as usize],
                 waiting: [VecDeque::new(), VecDeque::new()],
             }),
         };

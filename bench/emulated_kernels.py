@@ -1,0 +1,246 @@
+"""This kernel's senders over an emulated mesh, without and with thin acknowledgements at its edge, and calm among them.
+
+    .venv/bin/python bench/emulated_kernels.py chains|radios|pairs|company|files [--runs K] [--at-once N] [--attempts K]
+                                               [--controls reno,cubic,bbr,calm] [--meshpaced FILE] [--store FOLDER]
+                                               [--stored] [--write]
+
+As root. `chains`: one flow over 1, 4, 8 hops of 802.11b; `radios`: of 802.11n; `pairs`: two chains of five hops with a
+wired part, one flow each; `company`: calm beside another on two chains and in one queue; `files`: transfers of 20 kB,
+100 kB and 1 MB one after another over 4 hops, alone and beside bulk. With the edge, `meshpaced edge` runs wherever
+acknowledgements set out into the mesh: at receivers in it, at the gateway. Calm is loaded for as long as the runs take,
+nobody else has it meanwhile. Runs that the folder has are not made again; one that was late is, up to --attempts times,
+whatever it measured. --write puts the table into docs/kernels.md, between its marks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import itertools
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from pathlib import Path
+from typing import NamedTuple
+
+import document
+from emulated_files import SIZES, fetched
+from emulated_flow import between, told
+from emulated_places import BULK_PORT, PLACES, Cell, scenario
+from emulated_runs import Result, Run, Store, emulate
+from meshpace.stats import estimate, jain_index
+
+ROOT = Path(__file__).resolve().parents[1]
+DOCUMENT = ROOT / "docs" / "kernels.md"
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+LOCK = Path("/run/lock/meshpace-calm")
+"""Of who has calm in this kernel; the live tests wait for it, too."""
+TABLES = {
+    "chains": ("1 hop", "4 hops", "8 hops"),
+    "radios": ("802.11n, 1 hop", "802.11n, 4 hops", "802.11n, 8 hops"),
+    "pairs": ("two chains, up", "two chains, down", "two chains, one each way"),
+    "company": ("two chains, up", "one queue, 4 hops"),
+    "files": ("files over 4 hops", "files beside bulk"),
+}
+
+
+class Flow(NamedTuple):
+    """What came of a bulk transfer."""
+
+    goodput_bps: float
+    delay_s: float
+    """One way, from device to device; of two flows of the same ends that of both."""
+    delay_p95_s: float
+    resent: int
+
+
+def emulated(cell: Cell, seed: int, meshpaced: Path) -> Result | str:
+    """The result, or why there is none."""
+    with tempfile.TemporaryDirectory(prefix="mp-") as name:
+        file = Path(name) / "mesh.toml"
+        file.write_text(scenario(cell, Path(name), meshpaced))
+        return emulate(file, seed, Path(name).name)
+
+
+def output(result: Result, words: str) -> str:
+    """What the one program with these words in its command has said."""
+    (said,) = (run["output"] for run in result["runs"] if words in run["run"] and run["collect"] == "output")
+    return str(said)
+
+
+def flows(cell: Cell, result: Result) -> list[Flow]:
+    """Of each bulk transfer, in the places' order.
+
+    Raises:
+        ValueError: an end was late to begin.
+    """
+    place = PLACES[cell.place]
+    found = []
+    for number, (source, sink) in enumerate(place.ends):
+        port = BULK_PORT + number
+        took, sent = told(output(result, f" {port} take ")), told(output(result, f" {port} send "))
+        first, last = place.warmup_s, place.warmup_s + place.seconds
+        (way,) = (row for row in result["traffic"] if (row["from"], row["to"]) == (source, sink))
+        bps = between(took, first, last) * 8 / place.seconds
+        found.append(Flow(bps, way["delay_mean_s"], way["delay_p95_s"], between(sent, first, last)))
+    return found
+
+
+def files(result: Result) -> dict[int, list[float]]:
+    """How long each file of a size took; those of the first 10 s, in which bulk begins, are left out."""
+    all_ = fetched(output(result, "emulated_files.py fetch "))
+    return {size: [file.took_s for file in all_ if file.size == size and file.began_s >= 10] for size in set(SIZES)}
+
+
+def shown(cell: Cell, result: Result) -> str:
+    said = [f"{flow.goodput_bps / 1e3:.0f} @ {flow.delay_s * 1e3:.0f}" for flow in flows(cell, result)]
+    if cell.place.startswith("files"):
+        said += [f"{size // 1000} kB: {len(took)}" for size, took in sorted(files(result).items())]
+    return ", ".join(said)
+
+
+def cells(table: str, controls: Sequence[str]) -> list[Cell]:
+    kinds = [(control,) * 2 for control in controls]
+    if table == "company":
+        kinds = [("calm", other) for other in controls if other != "calm"]
+    return [Cell(place, kind, thin) for place in TABLES[table] for kind in kinds for thin in (False, True)]
+
+
+def bulk_rows(found: dict[Cell, list[Result]]) -> str:
+    """Goodput with 95 % intervals, delays, fairness, and what thin acknowledgements change."""
+    lines = [
+        "| path | sender | acknowledgements | goodput, kbit/s | change | delay, ms: mean / 95 % | Jain | resent "
+        "| valid |",
+        "|---|---|---|--:|--:|--:|--:|--:|--:|",
+    ]
+    for cell, results in found.items():
+        if not results:
+            continue
+        runs = [flows(cell, result) for result in results]
+        sums = [sum(flow.goodput_bps for flow in run) / 1e3 for run in runs]
+        without = found.get(cell._replace(thin=False), [])
+        before = [sum(flow.goodput_bps for flow in flows(cell, result)) / 1e3 for result in without]
+        change = f"{100 * (statistics.mean(sums) / statistics.mean(before) - 1):+.0f} %" if cell.thin and before else ""
+        shares = [[flow.goodput_bps for flow in run] for run in runs]
+        all_, several = [flow for run in runs for flow in run], len(runs[0]) > 1
+        each = (
+            " = " + " + ".join(f"{statistics.mean(of) / 1e3:.0f}" for of in zip(*shares, strict=True))
+            if several
+            else ""
+        )
+        columns = [
+            cell.place,
+            " beside ".join(dict.fromkeys(cell.controls)),
+            "thin" if cell.thin else "Linux's",
+            mean(sums) + (f" = {each}" if several else ""),
+            change,
+            f"{milliseconds(flow.delay_s for flow in all_)} / {milliseconds(flow.delay_p95_s for flow in all_)}",
+            f"{statistics.mean(jain_index(share) or 0.0 for share in shares):.3f}" if several else "",
+            f"{statistics.mean(sum(flow.resent for flow in run) for run in runs):.0f}",
+            valid(results),
+        ]
+        lines.append(f"| {' | '.join(columns)} |")
+    return "\n".join(lines)
+
+
+def file_rows(found: dict[Cell, list[Result]]) -> str:
+    """Medians and 95 % of the times of files, over all runs."""
+    sizes = sorted(set(SIZES))
+    names = " | ".join(f"{size // 1000} kB, s: median / 95 % (files)" for size in sizes)
+    lines = [f"| path | sender | acknowledgements | {names} | valid |", f"|---|---|---|{'--:|' * (len(sizes) + 1)}"]
+    for cell, results in found.items():
+        if not results:
+            continue
+        took = {size: [one for result in results for one in files(result)[size]] for size in sizes}
+        columns = [
+            cell.place,
+            cell.controls[-1],
+            "thin" if cell.thin else "Linux's",
+            *(
+                f"{percentile(took[size], 50):.2f} / {percentile(took[size], 95):.2f} ({len(took[size])})"
+                for size in sizes
+            ),
+            valid(results),
+        ]
+        lines.append(f"| {' | '.join(columns)} |")
+    return "\n".join(lines)
+
+
+def milliseconds(values: Iterable[float]) -> str:
+    return f"{statistics.mean(values) * 1e3:.0f}"
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    """With interpolation between the two nearest."""
+    return statistics.quantiles(values, n=100, method="inclusive")[percent - 1] if len(values) > 1 else values[0]
+
+
+def valid(results: list[Result]) -> str:
+    return f"{sum(result['lateness']['valid'] is True for result in results)} of {len(results)}"
+
+
+def mean(values: Sequence[float]) -> str:
+    found = estimate(values)
+    assert found is not None, "there is a run"
+    return f"{found.mean:.0f}" + (f" ± {found.half_width:.0f}" if found.half_width is not None else "")
+
+
+@contextmanager
+def calm(meshpaced: Path) -> Iterator[None]:
+    """The kernel has calm, from this daemon, and nobody takes it away."""
+    LOCK.parent.mkdir(parents=True, exist_ok=True)
+    with LOCK.open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        subprocess.run([meshpaced, "congestion", "undo"], check=True)
+        subprocess.run([meshpaced, "congestion", "load"], check=True)
+        try:
+            yield
+        finally:
+            subprocess.run([meshpaced, "congestion", "undo"], check=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("table", choices=TABLES)
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--controls", default="reno,cubic,bbr,calm")
+    parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--attempts", type=int, default=3)
+    parser.add_argument("--meshpaced", type=Path, default=TARGET / "release" / "meshpaced")
+    parser.add_argument("--store", type=Path, default=TARGET / "emulated-kernels")
+    parser.add_argument("--stored", action="store_true", help="make no runs: only show those that the folder has")
+    parser.add_argument("--write", action="store_true")
+    asked = parser.parse_args()
+    if not asked.stored and not asked.meshpaced.exists():
+        sys.exit(f"{asked.meshpaced} is missing: cargo build --release -p meshpace-daemon")
+    wanted = cells(asked.table, asked.controls.split(","))
+    store = Store(asked.store, asked.attempts)
+    runs = {
+        (cell, seed): Run(
+            cell.name(seed),
+            lambda cell=cell, seed=seed: emulated(cell, seed, asked.meshpaced),
+            lambda result, cell=cell: shown(cell, result),
+        )
+        for seed, cell in itertools.product(range(1, asked.runs + 1), wanted)
+    }
+    if not asked.stored:
+        needs_calm = any("calm" in cell.controls for cell in wanted)
+        with calm(asked.meshpaced) if needs_calm else nullcontext():
+            store.make(list(runs.values()), asked.at_once)
+    found: dict[Cell, list[Result]] = {cell: [] for cell in wanted}
+    for (cell, _), run in runs.items():
+        if result := store.read(run.name):
+            found[cell].append(result)
+    rows = file_rows(found) if asked.table == "files" else bulk_rows(found)
+    written = f"{rows}\n\n{store.account(list(runs.values()))}"
+    print(written)
+    if asked.write:
+        document.update(DOCUMENT, asked.table, written)
+
+
+if __name__ == "__main__":
+    main()
