@@ -1,12 +1,13 @@
 """This kernel's senders over an emulated mesh, without and with thin acknowledgements at its edge, and calm among them.
 
-    .venv/bin/python bench/emulated_kernels.py chains|radios|pairs|company|files [--runs K] [--at-once N] [--attempts K]
+    .venv/bin/python bench/emulated_kernels.py TABLE [--runs K] [--at-once N] [--attempts K]
                                                [--controls reno,cubic,bbr,calm] [--meshpaced FILE] [--store FOLDER]
                                                [--stored] [--write]
 
-As root. `chains`: one flow over 1, 4, 8 hops of 802.11b; `radios`: of 802.11n; `pairs`: two chains of five hops with a
-wired part, one flow each; `company`: calm beside another on two chains and in one queue; `files`: transfers of 20 kB,
-100 kB and 1 MB one after another over 4 hops, alone and beside bulk. With the edge, `meshpaced edge` runs wherever
+As root. TABLE is one of `chains`: one flow over 1, 4, 8 hops of 802.11b; `radios`: of 802.11n; `pairs`: two chains of
+five hops with a wired part, one flow each; `company`: calm beside another on two chains and in one queue; `files`:
+transfers of 20 kB, 100 kB and 1 MB one after another over 4 hops, alone and beside bulk; `senders`: what the sender's
+kernel tells of windows, timers and round trips over chains. With the edge, `meshpaced edge` runs wherever
 acknowledgements set out into the mesh: at receivers in it, at the gateway. Calm is loaded for as long as the runs take,
 nobody else has it meanwhile. Runs that the folder has are not made again; one that was late is, up to --attempts times,
 whatever it measured. --write puts the table into docs/kernels.md, between its marks.
@@ -21,17 +22,15 @@ import os
 import statistics
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
-from typing import NamedTuple
 
 import document
-from emulated_files import SIZES, fetched
-from emulated_flow import between, told
-from emulated_places import BULK_PORT, PLACES, Cell, scenario
-from emulated_runs import Result, Run, Store, emulate
+import emulated_senders
+from emulated_cells import Cell, emulated, files, flows, shown
+from emulated_files import SIZES
+from emulated_runs import Result, Run, Store
 from meshpace.stats import estimate, jain_index
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -45,62 +44,8 @@ TABLES = {
     "pairs": ("two chains, up", "two chains, down", "two chains, one each way"),
     "company": ("two chains, up", "one queue, 4 hops"),
     "files": ("files over 4 hops", "files beside bulk"),
+    "senders": ("1 hop", "4 hops", "8 hops"),
 }
-
-
-class Flow(NamedTuple):
-    """What came of a bulk transfer."""
-
-    goodput_bps: float
-    delay_s: float
-    """One way, from device to device; of two flows of the same ends that of both."""
-    delay_p95_s: float
-    resent: int
-
-
-def emulated(cell: Cell, seed: int, meshpaced: Path) -> Result | str:
-    """The result, or why there is none."""
-    with tempfile.TemporaryDirectory(prefix="mp-") as name:
-        file = Path(name) / "mesh.toml"
-        file.write_text(scenario(cell, Path(name), meshpaced))
-        return emulate(file, seed, Path(name).name)
-
-
-def output(result: Result, words: str) -> str:
-    """What the one program with these words in its command has said."""
-    (said,) = (run["output"] for run in result["runs"] if words in run["run"] and run["collect"] == "output")
-    return str(said)
-
-
-def flows(cell: Cell, result: Result) -> list[Flow]:
-    """Of each bulk transfer, in the places' order.
-
-    Raises:
-        ValueError: an end was late to begin.
-    """
-    place = PLACES[cell.place]
-    found = []
-    for number, (source, sink) in enumerate(place.ends):
-        port = BULK_PORT + number
-        took, sent = told(output(result, f" {port} take ")), told(output(result, f" {port} send "))
-        first, last = place.warmup_s, place.warmup_s + place.seconds
-        (way,) = (row for row in result["traffic"] if (row["from"], row["to"]) == (source, sink))
-        bps = between(took, first, last) * 8 / place.seconds
-        found.append(Flow(bps, way["delay_mean_s"], way["delay_p95_s"], between(sent, first, last)))
-    return found
-
-
-def files(result: Result) -> dict[int, list[float]]:
-    """How long each file of a size took; those of the first 10 s, in which bulk begins, are left out."""
-    all_ = fetched(output(result, "emulated_files.py fetch "))
-    return {size: [file.took_s for file in all_ if file.size == size and file.began_s >= 10] for size in set(SIZES)}
-
-
-def shown(cell: Cell, result: Result) -> str:
-    said = [f"{flow.goodput_bps / 1e3:.0f} @ {flow.delay_s * 1e3:.0f}" for flow in flows(cell, result)]
-    if cell.place.startswith("files"):
-        said += [f"{size // 1000} kB: {len(took)}" for size, took in sorted(files(result).items())]
-    return ", ".join(said)
 
 
 def cells(table: str, controls: Sequence[str]) -> list[Cell]:
@@ -218,11 +163,12 @@ def main() -> None:
     if not asked.stored and not asked.meshpaced.exists():
         sys.exit(f"{asked.meshpaced} is missing: cargo build --release -p meshpace-daemon")
     wanted = cells(asked.table, asked.controls.split(","))
+    more = emulated_senders.observer() if asked.table == "senders" else ""
     store = Store(asked.store, asked.attempts)
     runs = {
         (cell, seed): Run(
-            cell.name(seed),
-            lambda cell=cell, seed=seed: emulated(cell, seed, asked.meshpaced),
+            f"{asked.table}-{cell.name(seed)}" if more else cell.name(seed),
+            lambda cell=cell, seed=seed: emulated(cell, seed, asked.meshpaced, more),
             lambda result, cell=cell: shown(cell, result),
         )
         for seed, cell in itertools.product(range(1, asked.runs + 1), wanted)
@@ -235,8 +181,8 @@ def main() -> None:
     for (cell, _), run in runs.items():
         if result := store.read(run.name):
             found[cell].append(result)
-    rows = file_rows(found) if asked.table == "files" else bulk_rows(found)
-    written = f"{rows}\n\n{store.account(list(runs.values()))}"
+    rows = {"files": file_rows, "senders": emulated_senders.rows}.get(asked.table, bulk_rows)
+    written = f"{rows(found)}\n\n{store.account(list(runs.values()))}"
     print(written)
     if asked.write:
         document.update(DOCUMENT, asked.table, written)

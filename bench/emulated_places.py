@@ -1,27 +1,9 @@
-"""Emulated meshes on which this kernel's senders are compared, and the programs that run on their hosts."""
+"""Meshes on which this kernel's senders are compared."""
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import NamedTuple
 
-import emulated_files
-import emulated_flow
-from emulated_hosts import edge, host
-from emulated_runs import NICE
-
-# Daemons first. At the end what programs say has to be written.
-BEFORE_S, AFTER_S = 2, 3
-BULK_PORT, FILES_PORT = 5301, 5401
-HEAD = """\
-[measure]
-duration = "{duration}s"
-warmup = "{warmup}s"
-
-[routing]
-protocol = "static"
-"""
 CHAIN = """
 [topology]
 kind = "chain"
@@ -102,38 +84,3 @@ PLACES = {
     "files over 4 hops": chain(4, flows=0, warmup_s=0, seconds=60),
     "files beside bulk": chain(4, warmup_s=0, seconds=80),
 }
-
-
-class Cell(NamedTuple):
-    """What is compared."""
-
-    place: str
-    controls: tuple[str, ...]
-    """Of each flow; of files the last one."""
-    thin: bool
-
-    def name(self, seed: int) -> str:
-        place = self.place.replace(" ", "-").replace(",", "")
-        return f"{place}-{'-'.join(self.controls)}-{'thin' if self.thin else 'own'}-{seed}"
-
-
-def scenario(cell: Cell, folder: Path, meshpaced: Path) -> str:
-    place = PLACES[cell.place]
-    warmup = BEFORE_S + place.warmup_s
-    parts = [HEAD.format(duration=warmup + place.seconds + AFTER_S, warmup=warmup), place.mesh]
-    ours = {node for end in place.ends for node in end} | set(place.edges)
-    if cell.thin:
-        parts += [edge(node, f"{NICE} {meshpaced}", folder) for node in place.edges]
-        ours -= set(place.edges)
-    parts += [f'\n[[emulate.host]]\nnode = "{node}"\n' for node in sorted(ours)]
-    for number, ((source, sink), control) in enumerate(zip(place.ends, cell.controls, strict=False)):
-        program = f"exec {NICE} {sys.executable} {emulated_flow.PROGRAM}"
-        port = BULK_PORT + number
-        parts.append(host(source, f"{program} serve {port} send {control}", BEFORE_S))
-        parts.append(host(sink, f"{program} call {source} {port} take {control}", BEFORE_S))
-    if cell.place.startswith("files"):
-        program = f"exec {NICE} {sys.executable} {emulated_files.PROGRAM}"
-        source, sink = "n0", place.edges[0]
-        parts.append(host(source, f"{program} serve {FILES_PORT} {cell.controls[-1]}", BEFORE_S))
-        parts.append(host(sink, f"{program} fetch {source} {FILES_PORT} {cell.controls[-1]}", BEFORE_S))
-    return "".join(parts)
