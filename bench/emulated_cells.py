@@ -28,17 +28,22 @@ protocol = "static"
 """
 
 
+THIN = {None: "own", 16: "thin"}
+"""Names of what is as it ships."""
+
+
 class Cell(NamedTuple):
     """What is compared."""
 
     place: str
     controls: tuple[str, ...]
     """Of each flow; of files the last one."""
-    thin: bool
+    thin: int | None = None
+    """Segments that one acknowledgement into the mesh answers; None: the receivers' own ones pass."""
 
     def name(self, seed: int) -> str:
         place = self.place.replace(" ", "-").replace(",", "")
-        return f"{place}-{'-'.join(self.controls)}-{'thin' if self.thin else 'own'}-{seed}"
+        return f"{place}-{'-'.join(self.controls)}-{THIN.get(self.thin, f'thin{self.thin}')}-{seed}"
 
 
 class Flow(NamedTuple):
@@ -57,7 +62,7 @@ def scenario(cell: Cell, folder: Path, meshpaced: Path) -> str:
     parts = [HEAD.format(duration=warmup + place.seconds + AFTER_S, warmup=warmup), place.mesh]
     ours = {node for end in place.ends for node in end} | set(place.edges)
     if cell.thin:
-        parts += [edge(node, f"{NICE} {meshpaced}", folder) for node in place.edges]
+        parts += [edge(node, f"{NICE} {meshpaced}", folder, cell.thin) for node in place.edges]
         ours -= set(place.edges)
     parts += [f'\n[[emulate.host]]\nnode = "{node}"\n' for node in sorted(ours)]
     for number, ((source, sink), control) in enumerate(zip(place.ends, cell.controls, strict=False)):

@@ -37,22 +37,22 @@ def fetched(output: str) -> list[File]:
     return [File(float(began), int(size), float(took)) for began, size, took in words]
 
 
-def serve(port: int, control: str) -> None:
-    """Sends each who comes as many bytes as asked for, one after the other."""
+def serve(port: int, control: str, files: int | None = None) -> None:
+    """Sends as many bytes as asked for, file by file; so many of them, or until it is killed."""
     with chosen(control) as door:
         door.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         door.bind(("", port))
         door.listen()
-        while True:
+        for _ in itertools.count() if files is None else range(files):
             connection, _ = door.accept()
             with connection, connection.makefile("rb") as asked:
                 connection.sendall(bytes(int(asked.readline())))
 
 
-def fetch(host: str, port: int, control: str) -> None:
-    """Fetches until it is killed."""
+def fetch(host: str, port: int, control: str, files: int | None = None) -> None:
+    """Fetches so many files, or until it is killed."""
     beginning = time.monotonic()
-    for size in itertools.cycle(SIZES):
+    for size in itertools.islice(itertools.cycle(SIZES), files):
         began = time.monotonic()
         left = None
         while left is None:

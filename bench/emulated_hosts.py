@@ -38,11 +38,14 @@ EDGE = """\
 [edge]
 socket = "{socket}"
 listen = "off"
+bytes = {bytes}
 """
 
 
-def edge(node: str, meshpaced: Path | str, folder: Path) -> str:
-    """A host that runs `meshpaced edge` towards the mesh. Its configuration and its socket are in the folder."""
+def edge(node: str, meshpaced: Path | str, folder: Path, segments: int) -> str:
+    """A host that runs `meshpaced edge` towards the mesh, with an acknowledgement for so many segments.
+
+    Its configuration and its socket are in the folder."""
     config = folder / f"{node}-edge.toml"
-    config.write_text(EDGE.format(socket=folder / f"{node}-edge.sock"))
+    config.write_text(EDGE.format(socket=folder / f"{node}-edge.sock", bytes=segments * 1460))
     return host(node, f"exec {meshpaced} edge --config {config} --interface mesh0")

@@ -6,11 +6,12 @@
 
 As root. TABLE is one of `chains`: one flow over 1, 4, 8 hops of 802.11b; `radios`: of 802.11n; `pairs`: two chains of
 five hops with a wired part, one flow each; `company`: calm beside another on two chains and in one queue; `files`:
-transfers of 20 kB, 100 kB and 1 MB one after another over 4 hops, alone and beside bulk; `senders`: what the sender's
-kernel tells of windows, timers and round trips over chains. With the edge, `meshpaced edge` runs wherever
-acknowledgements set out into the mesh: at receivers in it, at the gateway. Calm is loaded for as long as the runs take,
-nobody else has it meanwhile. Runs that the folder has are not made again; one that was late is, up to --attempts times,
-whatever it measured. --write puts the table into docs/kernels.md, between its marks.
+transfers of 20 kB, 100 kB and 1 MB one after another over 4 hops, alone and beside bulk; `queues`: with fewer segments
+an acknowledgement, and FQ-CoDel in the mesh; `senders`: what the sender's kernel tells of windows, timers and round
+trips over chains. With the edge, `meshpaced edge` runs wherever acknowledgements set out into the mesh: at receivers in
+it, at the gateway. Calm is loaded for as long as the runs take, nobody else has it meanwhile. Runs that the folder has
+are not made again; one that was late is, up to --attempts times, whatever it measured. --write puts the table into
+docs/kernels.md, between its marks.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from pathlib import Path
 
 import document
 import emulated_senders
-from emulated_cells import Cell, emulated, files, flows, shown
+from emulated_cells import THIN, Cell, emulated, files, flows, shown
 from emulated_files import SIZES
 from emulated_runs import Result, Run, Store
 from meshpace.stats import estimate, jain_index
@@ -44,6 +45,7 @@ TABLES = {
     "pairs": ("two chains, up", "two chains, down", "two chains, one each way"),
     "company": ("two chains, up", "one queue, 4 hops"),
     "files": ("files over 4 hops", "files beside bulk"),
+    "queues": ("4 hops", "4 hops, fq-codel", "8 hops", "8 hops, fq-codel"),
     "senders": ("1 hop", "4 hops", "8 hops"),
 }
 
@@ -52,7 +54,8 @@ def cells(table: str, controls: Sequence[str]) -> list[Cell]:
     kinds = [(control,) * 2 for control in controls]
     if table == "company":
         kinds = [("calm", other) for other in controls if other != "calm"]
-    return [Cell(place, kind, thin) for place in TABLES[table] for kind in kinds for thin in (False, True)]
+    thins = (None, 4, 8, 16) if table == "queues" else (None, 16)
+    return [Cell(place, kind, thin) for place in TABLES[table] for kind in kinds for thin in thins]
 
 
 def bulk_rows(found: dict[Cell, list[Result]]) -> str:
@@ -67,7 +70,7 @@ def bulk_rows(found: dict[Cell, list[Result]]) -> str:
             continue
         runs = [flows(cell, result) for result in results]
         sums = [sum(flow.goodput_bps for flow in run) / 1e3 for run in runs]
-        without = found.get(cell._replace(thin=False), [])
+        without = found.get(cell._replace(thin=None), [])
         before = [sum(flow.goodput_bps for flow in flows(cell, result)) / 1e3 for result in without]
         change = f"{100 * (statistics.mean(sums) / statistics.mean(before) - 1):+.0f} %" if cell.thin and before else ""
         shares = [[flow.goodput_bps for flow in run] for run in runs]
@@ -80,7 +83,7 @@ def bulk_rows(found: dict[Cell, list[Result]]) -> str:
         columns = [
             cell.place,
             " beside ".join(dict.fromkeys(cell.controls)),
-            "thin" if cell.thin else "Linux's",
+            answers(cell),
             mean(sums) + (f" = {each}" if several else ""),
             change,
             f"{milliseconds(flow.delay_s for flow in all_)} / {milliseconds(flow.delay_p95_s for flow in all_)}",
@@ -104,7 +107,7 @@ def file_rows(found: dict[Cell, list[Result]]) -> str:
         columns = [
             cell.place,
             cell.controls[-1],
-            "thin" if cell.thin else "Linux's",
+            answers(cell),
             *(
                 f"{percentile(took[size], 50):.2f} / {percentile(took[size], 95):.2f} ({len(took[size])})"
                 for size in sizes
@@ -113,6 +116,10 @@ def file_rows(found: dict[Cell, list[Result]]) -> str:
         ]
         lines.append(f"| {' | '.join(columns)} |")
     return "\n".join(lines)
+
+
+def answers(cell: Cell) -> str:
+    return "Linux's" if cell.thin is None else "thin" if cell.thin in THIN else f"thin, {cell.thin} segments"
 
 
 def milliseconds(values: Iterable[float]) -> str:

@@ -15,6 +15,13 @@ B = """
 rate = "11Mbps"
 rts = "always"
 """
+FQ_CODEL = """
+[defaults]
+scheme = "linux-cubic"
+
+[scheme.linux-cubic]
+relay = "fq-codel"
+"""
 # The ground of validation/points/n-chain.toml, with Linux's queues.
 N = """
 [radio]
@@ -63,7 +70,7 @@ class Place(NamedTuple):
 
 
 def chain(hops: int, radio: str = B, flows: int = 1, warmup_s: int = 6, seconds: int = 15) -> Place:
-    spacing = "200m" if radio is B else "20.45m"
+    spacing = "20.45m" if radio is N else "200m"
     mesh = CHAIN.format(hops=hops, spacing=spacing) + radio
     return Place(mesh, (("n0", f"n{hops}"),) * flows, (f"n{hops}",), warmup_s, seconds)
 
@@ -81,6 +88,7 @@ PLACES = {
     "two chains, down": pair(("B", "A1"), ("B", "A2")),
     "two chains, one each way": pair(("A1", "B"), ("B", "A2")),
     "one queue, 4 hops": chain(4, flows=2, warmup_s=10, seconds=25),
+    **{f"{hops} hops, fq-codel": chain(hops, B + FQ_CODEL) for hops in (4, 8)},
     "files over 4 hops": chain(4, flows=0, warmup_s=0, seconds=60),
     "files beside bulk": chain(4, warmup_s=0, seconds=80),
 }

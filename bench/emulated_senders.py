@@ -116,7 +116,7 @@ def rows(found: dict[Cell, list[Result]]) -> str:
         columns = [
             cell.place,
             cell.controls[0],
-            "thin" if cell.thin else "Linux's",
+            "Linux's" if cell.thin is None else "thin",
             mean(flows(cell, result)[0].goodput_bps / 1e3 for result in results),
             *(mean(at(seen, second) for seen, _ in told) for second in (1, 2, 4)),
             mean(one.srtt_ms for one in steady),
