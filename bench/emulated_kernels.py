@@ -75,11 +75,7 @@ def bulk_rows(found: dict[Cell, list[Result]]) -> str:
         change = f"{100 * (statistics.mean(sums) / statistics.mean(before) - 1):+.0f} %" if cell.thin and before else ""
         shares = [[flow.goodput_bps for flow in run] for run in runs]
         all_, several = [flow for run in runs for flow in run], len(runs[0]) > 1
-        each = (
-            " = " + " + ".join(f"{statistics.mean(of) / 1e3:.0f}" for of in zip(*shares, strict=True))
-            if several
-            else ""
-        )
+        each = " + ".join(f"{statistics.mean(of) / 1e3:.0f}" for of in zip(*shares, strict=True))
         columns = [
             cell.place,
             " beside ".join(dict.fromkeys(cell.controls)),
