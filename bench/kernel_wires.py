@@ -78,12 +78,13 @@ def transfer(path: Wire, control: str, thin: bool) -> Got:
             stack.callback(daemon.kill)
         end = WARMUP_S + MEASURED_S + 1
 
-        def ended(namespace: str, *words: object) -> subprocess.Popen[str]:
-            command = ["ip", "netns", "exec", namespace, "timeout", end, sys.executable, PROGRAM, *words, control]
+        def ended(namespace: str, seconds: float, *words: object) -> subprocess.Popen[str]:
+            command = ["ip", "netns", "exec", namespace, "timeout", seconds, sys.executable, PROGRAM, *words, control]
             return subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True)
 
-        ended(net.srv, "serve", PORT, "send")
-        taker = ended(net.cli, "call", SERVER[4], PORT, "take")
+        ended(net.srv, end, "serve", PORT, "send")
+        # Its end is the sender's.
+        taker = ended(net.cli, 2 * end, "call", SERVER[4], PORT, "take")
         said, _ = taker.communicate(timeout=2 * end)
         goodput = between(told(said), WARMUP_S, WARMUP_S + MEASURED_S) * 8 / MEASURED_S
         return Got(goodput, timeouts(net.srv))

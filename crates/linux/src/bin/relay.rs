@@ -64,10 +64,10 @@ impl Channel {
         if waiting.len() >= self.queue {
             return None;
         }
-        let free_at = &mut self.free_at[direction % self.free_at.len()];
-        let start = now.max(*free_at);
         let hop = self.airtime + self.rate.time_to_send(Bytes(length as u64)).expect("a rate above zero");
-        *free_at = start + hop * self.hops.min(REUSE);
+        let way = direction % self.free_at.len();
+        let start = now.max(self.free_at[way]);
+        self.free_at[way] = start + hop * self.hops.min(REUSE);
         waiting.push_back(start);
         Some((start, start + hop * self.hops))
     }
