@@ -28,6 +28,7 @@ from typing import Any
 import document
 from emulated_flow import PROGRAM, between, told
 from emulated_hosts import gateway, host
+from emulated_places import PAPERS_PAIR
 from emulated_runs import NICE, Result, Run, Store, emulate
 from meshpace.emulation.collect import jain
 from meshpace.stats import estimate
@@ -44,33 +45,14 @@ WIRELESS = ("A1", "A2")
 # Who sends upward.
 UPWARD = {"up": {"A1", "A2"}, "down": set(), "oncoming": {"A1"}}
 
-# The TCP-GAP paper's Figs. 10 to 12: its chains, its three wired links.
 SCENARIO = """\
 [measure]
 duration = "{duration}s"
 warmup = "{warmup}s"
 
-[topology]
-kind = "parallel-chains"
-hops = 5
-spacing = "200m"
-gap = "400m"
-
 [routing]
 protocol = "{routing}"
 """
-WIRED = """
-[[node]]
-id = "{there}"
-role = "wired"
-
-[[link]]
-a = "{here}"
-b = "{there}"
-rate = "10Mbps"
-delay = "40ms"
-"""
-LINKS = (("IG", "RT1"), ("RT1", "RT2"), ("RT2", "B"))
 
 
 @dataclass(frozen=True)
@@ -101,7 +83,7 @@ def scenario(cell: Cell, seconds: int, folder: Path, cgroups: dict[str, Path], m
         SCENARIO.format(
             duration=BEFORE_S + WARMUP_S + seconds + AFTER_S, warmup=BEFORE_S + WARMUP_S, routing=cell.routing
         ),
-        *(WIRED.format(here=here, there=there) for here, there in LINKS),
+        PAPERS_PAIR,
     ]
     if cell.on:
         parts.append(gateway("IG", f"{NICE} {meshpaced}", folder, "pace", rate=RATE, hops=HOPS))

@@ -57,6 +57,7 @@ rate = "10Mbps"
 delay = "40ms"
 """
 LINKS = (("IG", "RT1"), ("RT1", "RT2"), ("RT2", "B"))
+PAPERS_PAIR = PAIR + "".join(WIRED.format(here=here, there=there) for here, there in LINKS)
 
 
 class Place(NamedTuple):
@@ -76,8 +77,7 @@ def chain(hops: int, radio: str = B, flows: int = 1, warmup_s: int = 6, seconds:
 
 
 def pair(*ends: tuple[str, str]) -> Place:
-    mesh = PAIR + B + "".join(WIRED.format(here=here, there=there) for here, there in LINKS)
-    return Place(mesh, ends, ("A1", "A2", "IG"), warmup_s=10, seconds=25)
+    return Place(B + PAPERS_PAIR, ends, ("A1", "A2", "IG"), warmup_s=10, seconds=25)
 
 
 UP = (("A1", "B"), ("A2", "B"))
