@@ -120,7 +120,9 @@ fn a_window_that_was_found_small_is_tried_again_after_8_tails() {
 #[test]
 fn one_that_is_found_again_soon_counts_for_twice_as_long() {
     // At 1,101 ms, 900 after it was found first; it counts for 1,600. At 10,001 the first time is long ago.
-    for (at, now, segments) in [(1_100, 2_699, 3), (1_100, 2_700, 16), (10_000, 10_799, 3), (10_000, 10_800, 16)] {
+    for (at, now, segments) in
+        [(1_100, 2_699, 3), (1_100, 2_700, 16), (10_000, 10_799, 3), (10_000, 10_800, 16)]
+    {
         let mut filter = found_small();
         let from = now_and_then(&mut filter, 500, at, 271);
         filter.at(at, from + 1, ack(from + 1));
