@@ -96,7 +96,7 @@ def flows(cell: Cell, result: Result) -> list[Flow]:
     """Of each bulk transfer, in the places' order.
 
     Raises:
-        ValueError: an end was late to begin.
+        ValueError: an end was late to begin, or nothing came.
     """
     place = PLACES[cell.place]
     found = []
@@ -105,6 +105,8 @@ def flows(cell: Cell, result: Result) -> list[Flow]:
         took, sent = told(output(result, f" {port} take ")), told(output(result, f" {port} send "))
         first, last = place.warmup_s, place.warmup_s + place.seconds
         (way,) = (row for row in result["traffic"] if (row["from"], row["to"]) == (source, sink))
+        if way["delay_mean_s"] is None:
+            raise ValueError(f"no packet from {source} came to {sink}")
         bps = between(took, first, last) * 8 / place.seconds
         found.append(Flow(bps, way["delay_mean_s"], way["delay_p95_s"], between(sent, first, last)))
     return found

@@ -22,7 +22,7 @@ scheme = "linux-cubic"
 [scheme.linux-cubic]
 relay = "fq-codel"
 """
-# The ground of validation/points/n-chain.toml, with Linux's queues.
+# The ground of docs/radios.md with error curves, in the band of 5 GHz: neighbours at -70 dBm, two hops are sensed.
 N = """
 [radio]
 standard = "802.11n"
@@ -33,7 +33,7 @@ error_model = "curve"
 propagation = "log-distance"
 path_loss_exponent = 3
 tx_power = "16dBm"
-sensitivity = "-82dBm"
+sensitivity = "-75dBm"
 cs_sensitivity = "-82dBm"
 arp = false
 """
