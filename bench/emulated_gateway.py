@@ -29,14 +29,12 @@ import document
 from emulated_flow import PROGRAM, between, told
 from emulated_hosts import gateway, host
 from emulated_places import PAPERS_PAIR
-from emulated_runs import NICE, Result, Run, Store, emulate
+from emulated_runs import NICE, Result, Run, Store, arguments, asked_by, emulate
 from meshpace.emulation.collect import jain
 from meshpace.stats import estimate
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "emulation.md"
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-MESHPACED = TARGET / "release" / "meshpaced"
 HOPS, RATE = 5, "11Mbps"
 WARMUP_S = 10
 # Daemons first. At the end what programs say has to be written.
@@ -276,20 +274,12 @@ def mean_of(values: Iterator[float | None]) -> float:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--seconds", type=int, default=60)
     parser.add_argument("--routing", default="aodv")
     parser.add_argument("--kernels", default="reno,cubic,bbr")
     parser.add_argument("--ways", default="down,up,oncoming")
-    parser.add_argument("--at-once", type=int, default=1)
-    parser.add_argument("--attempts", type=int, default=3)
-    parser.add_argument("--meshpaced", type=Path, default=MESHPACED)
-    parser.add_argument("--store", type=Path, default=TARGET / "emulated-gateway")
-    parser.add_argument("--stored", action="store_true", help="make no runs: only show those that the folder has")
-    parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
-    if not asked.stored and not asked.meshpaced.exists():
-        sys.exit(f"{asked.meshpaced} is missing: cargo build --release -p meshpace-daemon")
+    arguments(parser, "emulated-gateway")
+    asked = asked_by(parser)
     known = Path("/proc/sys/net/ipv4/tcp_available_congestion_control").read_text().split()
     kernels = [kernel for kernel in asked.kernels.split(",") if kernel in known]
     for kernel in set(asked.kernels.split(",")) - set(kernels):

@@ -17,28 +17,26 @@ docs/kernels.md, between its marks.
 from __future__ import annotations
 
 import argparse
-import fcntl
 import itertools
-import os
 import statistics
-import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
+
+from calm_kernel import alone, congestion, why_not
 
 import document
 import emulated_senders
 from emulated_cells import THIN, Cell, emulated, files, flows, shown
 from emulated_files import SIZES
-from emulated_runs import Result, Run, Store
+from emulated_runs import Result, Run, Store, arguments, asked_by
 from meshpace.stats import estimate, jain_index
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCUMENT = ROOT / "docs" / "kernels.md"
-TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-LOCK = Path("/run/lock/meshpace-calm")
-"""Of who has calm in this kernel; the live tests wait for it, too."""
 TABLES = {
     "chains": ("1 hop", "4 hops", "8 hops"),
     "radios": ("802.11n, 1 hop", "802.11n, 4 hops", "802.11n, 8 hops"),
@@ -137,34 +135,12 @@ def mean(values: Sequence[float]) -> str:
     return f"{found.mean:.0f}" + (f" ± {found.half_width:.0f}" if found.half_width is not None else "")
 
 
-@contextmanager
-def calm(meshpaced: Path) -> Iterator[None]:
-    """The kernel has calm, from this daemon, and nobody takes it away."""
-    LOCK.parent.mkdir(parents=True, exist_ok=True)
-    with LOCK.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        subprocess.run([meshpaced, "congestion", "undo"], check=True)
-        subprocess.run([meshpaced, "congestion", "load"], check=True)
-        try:
-            yield
-        finally:
-            subprocess.run([meshpaced, "congestion", "undo"], check=True)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("table", choices=TABLES)
-    parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--controls", default="reno,cubic,bbr,calm")
-    parser.add_argument("--at-once", type=int, default=1)
-    parser.add_argument("--attempts", type=int, default=3)
-    parser.add_argument("--meshpaced", type=Path, default=TARGET / "release" / "meshpaced")
-    parser.add_argument("--store", type=Path, default=TARGET / "emulated-kernels")
-    parser.add_argument("--stored", action="store_true", help="make no runs: only show those that the folder has")
-    parser.add_argument("--write", action="store_true")
-    asked = parser.parse_args()
-    if not asked.stored and not asked.meshpaced.exists():
-        sys.exit(f"{asked.meshpaced} is missing: cargo build --release -p meshpace-daemon")
+    arguments(parser, "emulated-kernels")
+    asked = asked_by(parser)
     wanted = cells(asked.table, asked.controls.split(","))
     more = emulated_senders.observer() if asked.table == "senders" else ""
     store = Store(asked.store, asked.attempts)
@@ -178,7 +154,11 @@ def main() -> None:
     }
     if not asked.stored:
         needs_calm = any("calm" in cell.controls for cell in wanted)
-        with calm(asked.meshpaced) if needs_calm else nullcontext():
+        if needs_calm and (why := why_not()):
+            sys.exit(why)
+        with alone(asked.meshpaced) if needs_calm else nullcontext():
+            if needs_calm:
+                congestion("load", meshpaced=asked.meshpaced)
             store.make(list(runs.values()), asked.at_once)
     found: dict[Cell, list[Result]] = {cell: [] for cell in wanted}
     for (cell, _), run in runs.items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", Path(__file__).resolve().parents[1] / "target"))
 Result = dict[str, Any]
 NICE = "nice -n -5"
 """The hosts' programs go before what else the machine does; the engine has a real-time priority."""
@@ -25,6 +27,25 @@ def emulate(scenario: Path, seed: int, name: str) -> Result | str:
         return done.stderr
     result: Result = json.loads(done.stdout)
     return result
+
+
+def arguments(parser: argparse.ArgumentParser, store: str) -> None:
+    """What every table of such runs is asked with; `store` is the folder's name beside what is built."""
+    parser.add_argument("--runs", type=int, default=5)
+    parser.add_argument("--at-once", type=int, default=1)
+    parser.add_argument("--attempts", type=int, default=3)
+    parser.add_argument("--meshpaced", type=Path, default=TARGET / "release" / "meshpaced")
+    parser.add_argument("--store", type=Path, default=TARGET / store)
+    parser.add_argument("--stored", action="store_true", help="make no runs: only show those that the folder has")
+    parser.add_argument("--write", action="store_true")
+
+
+def asked_by(parser: argparse.ArgumentParser) -> argparse.Namespace:
+    """What was asked for; ends the program if the daemon that runs need is not built."""
+    asked = parser.parse_args()
+    if not asked.stored and not asked.meshpaced.exists():
+        sys.exit(f"{asked.meshpaced} is missing: cargo build --release -p meshpace-daemon")
+    return asked
 
 
 @dataclass(frozen=True)

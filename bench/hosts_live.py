@@ -30,10 +30,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
 
 from daemon import Daemon
 from flood import flood
+from meanwhile import meanwhile
 from net import SERVER, Delays, Net, client
 from traffic import Bulk
 
 from demo_gateway import missing
+from meshpace.stats import jain_index
 
 MESH = Delays(wired=0.010, mesh=0.002, mesh_model="airtime=900us,rate=11Mbps,hops=4,queue=50", logged=False)
 HOSTS = '[hosts]\nrate = "900kbps"\nby = "bytes"\n'
@@ -93,17 +95,8 @@ def echo(net: Net) -> Iterator[list[float]]:
                 trips.append(2.0)
             over.wait(max(0.0, begun + 0.1 - time.monotonic()))
 
-    threads = [threading.Thread(target=work, daemon=True) for work in (answer, ask)]
-    for thread in threads:
-        thread.start()
-    try:
+    with far, near, meanwhile(over, answer, ask):
         yield trips
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-        far.close()
-        near.close()
 
 
 def measure(gateway: Gateway, second: int | None, seconds: float, folder: Path) -> tuple[float, float, list[float]]:
@@ -181,7 +174,7 @@ def shares(k: int, seconds: float) -> None:
                 with tempfile.TemporaryDirectory() as folder:
                     runs.append(measure(gateway, second, seconds, Path(folder)))
             one, two = (statistics.median(gots) for gots in zip(*(run[:2] for run in runs), strict=True))
-            jain = (one + two) ** 2 / (2 * (one**2 + two**2))
+            jain = jain_index([one, two]) or 0.0
             trips = sorted(trip * 1e3 for *_, of in runs for trip in of)
             middle, late = trips[len(trips) // 2], trips[len(trips) * 95 // 100]
             shares = f"{two:.0f} | {jain:.3f}" if second != 0 else " | "

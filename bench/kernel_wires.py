@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
 
-from calm_kernel import alone, congestion
+from calm_kernel import alone, congestion, why_not
 from edge import Edge
 from net import SERVER, Delays, Net, run
 
@@ -104,6 +104,8 @@ def main() -> None:
     parser.add_argument("--at-once", type=int, default=1)
     parser.add_argument("--only", help="paths whose names begin so")
     asked = parser.parse_args()
+    if why := why_not():
+        sys.exit(why)
     paths = [path for path in PATHS if path.name.startswith(asked.only or "")]
     keys = list(itertools.product(paths, SENDERS))
     with alone(), ThreadPoolExecutor(asked.at_once) as pool:

@@ -32,9 +32,9 @@ def written(value: object) -> str:
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(_inside, value))}]"
+        return f"[{', '.join(map(inline, value))}]"
     if isinstance(value, dict):
-        return f"{{{', '.join(f'{_key(key)} = {_inside(one)}' for key, one in value.items())}}}"
+        return f"{{{', '.join(f'{bare(key)} = {inline(one)}' for key, one in value.items())}}}"
     return _plain(value) if isinstance(value, str) else str(value)
 
 
@@ -48,11 +48,13 @@ def _plain(text: str) -> str:
     return json.dumps(text)
 
 
-def _key(key: str) -> str:
+def bare(key: str) -> str:
+    """A key as TOML has it: in quotes where it has to be."""
     return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else json.dumps(key)
 
 
-def _inside(value: object) -> str:
+def inline(value: object) -> str:
+    """A value as TOML has it behind a key, on one line."""
     return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else written(value)
 
 

@@ -27,9 +27,9 @@ def why_not() -> str | None:
     return None
 
 
-def congestion(*words: object, status: int = 0) -> str:
+def congestion(*words: object, status: int = 0, meshpaced: Path = MESHPACED) -> str:
     """`meshpaced congestion`, and what it says."""
-    called = [str(MESHPACED), "congestion", *map(str, words)]
+    called = [str(meshpaced), "congestion", *map(str, words)]
     done = subprocess.run(called, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == status, (called, done)
     return done.stdout + done.stderr
@@ -42,18 +42,18 @@ def report() -> dict[str, Any]:
 
 
 @contextmanager
-def alone() -> Iterator[None]:
+def alone(meshpaced: Path = MESHPACED) -> Iterator[None]:
     """Nobody else has it meanwhile, and it is gone afterwards."""
     if why := why_not():
         pytest.skip(why)
     LOCK.parent.mkdir(parents=True, exist_ok=True)
     with LOCK.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        congestion("undo")
+        congestion("undo", meshpaced=meshpaced)
         try:
             yield
         finally:
-            congestion("undo")
+            congestion("undo", meshpaced=meshpaced)
 
 
 def programs() -> list[str]:

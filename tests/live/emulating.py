@@ -15,18 +15,7 @@ from net import run, wait_for
 
 from meshpace.emulation import record
 
-MESH = """\
-[measure]
-duration = "120s"
-warmup = "0s"
-
-[topology]
-kind = "chain"
-hops = 3
-
-[routing]
-protocol = "static"
-
+SERVER = """
 [[node]]
 id = "B"
 role = "wired"
@@ -38,11 +27,25 @@ rate = "10Mbps"
 delay = "5ms"
 
 [[emulate.host]]
-node = "n0"
-
-[[emulate.host]]
 node = "B"
 """
+"""A host behind a gateway, the third hop of a chain."""
+
+MESH = f"""\
+[measure]
+duration = "120s"
+warmup = "0s"
+
+[topology]
+kind = "chain"
+hops = 3
+
+[routing]
+protocol = "static"
+
+[[emulate.host]]
+node = "n0"
+{SERVER}"""
 """Three hops, a gateway at their end, a host behind it."""
 
 

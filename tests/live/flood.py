@@ -8,6 +8,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from meanwhile import meanwhile
 from net import Net, client
 
 PORT = 7777
@@ -40,14 +41,5 @@ def flood(net: Net, host: int, rate: float) -> Iterator[list[int]]:
             except TimeoutError:
                 continue
 
-    threads = [threading.Thread(target=work, daemon=True) for work in (send, receive)]
-    for thread in threads:
-        thread.start()
-    try:
+    with source, sink, meanwhile(over, send, receive):
         yield got
-    finally:
-        over.set()
-        for thread in threads:
-            thread.join()
-        source.close()
-        sink.close()

@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 
 import pytest
-from emulating import Emulation, called, emulate, left_behind
+from emulating import SERVER, Emulation, called, emulate, left_behind
 from net import run, wait_for
 from test_emulate import PING
 
@@ -21,7 +21,7 @@ from meshpace.emulation.daemons import DAEMONS
 from meshpace.emulation.record import EmulationError
 from meshpace.engine import Job
 
-CHAIN = """\
+CHAIN = f"""\
 [measure]
 duration = "60s"
 warmup = "0s"
@@ -29,20 +29,7 @@ warmup = "0s"
 [topology]
 kind = "chain"
 hops = 3
-
-[[node]]
-id = "B"
-role = "wired"
-
-[[link]]
-a = "n3"
-b = "B"
-rate = "10Mbps"
-delay = "5ms"
-
-[[emulate.host]]
-node = "B"
-
+{SERVER}
 [[emulate.node]]
 node = "n0"
 run = "ip route add 10.77.0.6 via 10.77.0.3"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +11,7 @@ from typing import Any
 from meshpace.emulation.daemons import Daemon, Running
 from meshpace.emulation.engine import Engine
 from meshpace.emulation.record import Host
-from meshpace.emulation.routes import Change, Route, Watch, read, ways
+from meshpace.emulation.routes import Change, Route, Watch, read, way, ways
 
 HOLDS_S = 5.0
 """Routes that lead from every node to every other one for so long stand: longer than from one Hello to the next
@@ -105,17 +106,8 @@ class Standing:
 
     def _all_lead(self) -> bool:
         """True if from every node there is a way to every other one."""
-        return all(self._leads_from(here, there) for there in self._nodes for here in self._nodes if here != there)
-
-    def _leads_from(self, here: str, there: str) -> bool:
-        for _ in self._nodes:
-            if here == there:
-                return True
-            onward = self._next.get((here, there))
-            if onward is None:
-                return False
-            here = onward
-        return here == there
+        pairs = itertools.permutations(self._nodes, 2)
+        return all(way(self._next, here, there) is not None for here, there in pairs)
 
 
 def converge(

@@ -75,16 +75,18 @@ def read(host: Host, names: Mapping[str, str]) -> list[Route]:
 def ways(routes: Iterable[Route]) -> dict[tuple[str, str], list[str] | None]:
     """The nodes that packets pass, by where they set out and where they go; None: they never arrive."""
     next_hop = {(route.node, route.to): route.via or route.to for route in routes}
-    found: dict[tuple[str, str], list[str] | None] = {}
-    for start, goal in next_hop:
-        way = [start]
-        while way[-1] != goal:
-            onward = next_hop.get((way[-1], goal))
-            if onward is None or onward in way:
-                break
-            way.append(onward)
-        found[start, goal] = way if way[-1] == goal else None
-    return found
+    return {ends: way(next_hop, *ends) for ends in next_hop}
+
+
+def way(next_hop: Mapping[tuple[str, str], str], start: str, goal: str) -> list[str] | None:
+    """The nodes from one to another by next hops, of a node for a goal; None: packets never arrive."""
+    passed = [start]
+    while passed[-1] != goal:
+        onward = next_hop.get((passed[-1], goal))
+        if onward is None or onward in passed:
+            return None
+        passed.append(onward)
+    return passed
 
 
 @dataclass(frozen=True, slots=True)

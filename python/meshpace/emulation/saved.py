@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
@@ -13,6 +12,7 @@ from meshpace.emulation.record import EmulationError
 from meshpace.emulation.routes import Route, ways
 from meshpace.engine import Job
 from meshpace.files import replacing
+from meshpace.keyed import bare, inline
 
 _PACKET = {"segment": 1460, "window": 4000, "start_jitter": 0}
 """Packets of 1,500 bytes, and windows that do not bind (docs/emulation.md, twins)."""
@@ -79,10 +79,10 @@ def _changed(scenario: dict[str, Any], overrides: Iterable[str]) -> dict[str, An
 def _table(key: str, value: Any) -> str:
     """A key of the scenario's first level."""
     if isinstance(value, dict):
-        return f"\n[{_name(key)}]\n{_lines(value)}"
+        return f"\n[{bare(key)}]\n{_lines(value)}"
     if isinstance(value, list) and value and all(isinstance(item, dict) for item in value):
-        return "".join(f"\n[[{_name(key)}]]\n{_lines(item)}" for item in value)
-    return f"{_name(key)} = {_inline(value)}\n"
+        return "".join(f"\n[[{bare(key)}]]\n{_lines(item)}" for item in value)
+    return f"{bare(key)} = {inline(value)}\n"
 
 
 def _goes_last(item: tuple[str, Any]) -> bool:
@@ -91,20 +91,4 @@ def _goes_last(item: tuple[str, Any]) -> bool:
 
 
 def _lines(table: dict[str, Any]) -> str:
-    return "".join(f"{_name(key)} = {_inline(value)}\n" for key, value in table.items())
-
-
-def _inline(value: Any) -> str:
-    """A value on one line."""
-    if isinstance(value, dict):
-        return f"{{ {', '.join(f'{_name(key)} = {_inline(item)}' for key, item in value.items())} }}"
-    if isinstance(value, list):
-        return f"[{', '.join(map(_inline, value))}]"
-    if isinstance(value, (bool, str)):
-        return json.dumps(value, ensure_ascii=False)
-    return repr(value)
-
-
-def _name(key: str) -> str:
-    plain = key.replace("-", "").replace("_", "")
-    return key if plain.isascii() and plain.isalnum() else json.dumps(key, ensure_ascii=False)
+    return "".join(f"{bare(key)} = {inline(value)}\n" for key, value in table.items())
