@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -235,13 +236,19 @@ def test_what_cannot_be_is_refused(tmp_path: Path, text: str, words: tuple[str, 
     assert said in err
 
 
+def babeld_of(emulation: Emulation, node: str) -> int | None:
+    """The number of a node's daemon, once it is one: before, others set up the node, and are gone again."""
+    for process in run("ip", "netns", "pids", f"mp-{emulation.name}-{node}", check=False).split():
+        with suppress(FileNotFoundError, ProcessLookupError):
+            if Path(f"/proc/{process}/comm").read_text(encoding="utf-8").strip() == "babeld":
+                return int(process)
+    return None
+
+
 @pytest.mark.skipif(not daemon_is_there("babeld"), reason="needs babeld (make setup unpacks it)")
 def test_routes_that_never_stand_and_a_daemon_that_dies_are_told(tmp_path: Path) -> None:
     with Emulation(tmp_path, called(66), MESH.replace("18s", "5s"), "--daemon", "babeld") as emulation:
-        inside = ["ip", "netns", "pids", f"mp-{emulation.name}-n1"]
-        wait_for(lambda: bool(run(*inside, check=False).split()), 20)
-        found = run(*inside).split()
-        os.kill(int(found[0]), signal.SIGKILL)
+        os.kill(wait_for(lambda: babeld_of(emulation, "n1"), 20), signal.SIGKILL)
         out, err = emulation.process.communicate(timeout=60)
     assert (emulation.process.returncode, out) == (2, "")
     assert "n1: babeld ended with status -9" in err
