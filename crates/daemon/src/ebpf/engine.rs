@@ -10,7 +10,10 @@
 //!
 //! and then [`Engine::poll_order`] until `None`.
 
+mod counted;
+
 use super::layout::{Event, Handling, KernelFlow, Pace, Told};
+use counted::Counted;
 use meshpace_gateway::{
     Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, Unforeseen, WirelessLaw,
 };
@@ -54,44 +57,6 @@ pub trait Judge {
     fn handling(&self, key: &FlowKey) -> Handling;
     /// The wireless way to its mesh end, whose latest packet had this TTL.
     fn route(&mut self, key: &FlowKey, ttl: Option<u8>) -> Route;
-}
-
-/// Payload that the kernel counted.
-#[derive(Clone, Copy, Debug, Default)]
-struct Counted {
-    down: Bytes,
-    up: Bytes,
-    down_acked: Bytes,
-    up_acked: Bytes,
-    /// Packets towards the mesh, and those of them that were given a departure in the future.
-    down_packets: u64,
-    delayed: u64,
-}
-
-impl Counted {
-    fn of(known: &KernelFlow) -> Self {
-        Self {
-            down: known.down.payload,
-            up: known.up.payload,
-            down_acked: known.down.acked,
-            up_acked: known.up.acked,
-            down_packets: known.down.packets,
-            delayed: known.delayed,
-        }
-    }
-
-    /// What came since `before`. The kernel counts anew if it forgot the flow in between.
-    fn since(self, before: Self) -> Self {
-        let since = |now: Bytes, before: Bytes| if now >= before { now - before } else { now };
-        Self {
-            down: since(self.down, before.down),
-            up: since(self.up, before.up),
-            down_acked: since(self.down_acked, before.down_acked),
-            up_acked: since(self.up_acked, before.up_acked),
-            down_packets: self.down_packets.checked_sub(before.down_packets).unwrap_or(self.down_packets),
-            delayed: self.delayed.checked_sub(before.delayed).unwrap_or(self.delayed),
-        }
-    }
 }
 
 /// One connection.
