@@ -14,7 +14,7 @@ from meshpace.emulation import daemons
 from meshpace.emulation.converging import Standing
 from meshpace.emulation.daemons import DAEMONS
 from meshpace.emulation.record import EmulationError, Host
-from meshpace.emulation.routes import Change, Route, parse, ways
+from meshpace.emulation.routes import Change, NextHops, Route, parse, ways
 from meshpace.emulation.saved import save
 from meshpace.engine import Job
 
@@ -101,6 +101,13 @@ def test_routes_stand_once_all_have_led_for_a_while_though_some_turn() -> None:
     assert standing.look(9.2, changes(9.1, LAST)) is None
     assert standing.look(11.8, []) is None
     assert standing.look(11.95, []) == 6.9
+
+
+def test_next_hops_by_where_they_lead() -> None:
+    next_hops = NextHops()
+    for change in [*changes(0.0, *ALL), *changes(1.0, ("n0", "n2", "n9"), ("n1", "n0", None), gone=True)]:
+        next_hops.apply(change)
+    assert next_hops.by_goal() == {"n1": [("n0", "n1"), ("n2", "n1")], "n2": [("n0", "n1"), ("n1", "n2")]}
 
 
 def test_a_route_that_is_lost_or_loops_begins_it_anew() -> None:
@@ -192,6 +199,25 @@ def test_saved_routes_are_paths_of_a_scenario_that_runs(tmp_path: Path) -> None:
     assert found["scheme"] == {"linux-cubic": {"small_queue": False}}
     (result,) = engine.run_many([Job(str(path), path.read_bytes())])
     assert all(flow["goodput_bps"] > 0 for flow in result["flows"])
+
+
+def test_a_way_back_of_its_own_is_saved(tmp_path: Path) -> None:
+    path = tmp_path / "saved.toml"
+    grid = b"""
+topology = { kind = "grid", rows = 2, cols = 2 }
+measure = { duration = "5s", warmup = "1s" }
+[[emulate.node]]
+node = "g0_0"
+"""
+    way = [route("g0_0", "g1_1", "g0_1"), route("g0_1", "g1_1", None)]
+    back = [route("g1_1", "g0_0", "g1_0"), route("g1_0", "g0_0", None)]
+    save(path, Job("grid.toml", grid), {"flows": [transfer("g0_0", "g1_1")]}, [*way, *back])
+    (flow,) = tomllib.loads(path.read_text())["flow"]
+    assert (flow["path"], flow["path_back"]) == (["g0_0", "g0_1", "g1_1"], ["g1_1", "g1_0", "g0_0"])
+    (result,) = engine.run_many([Job(str(path), path.read_bytes())])
+    assert result["flows"][0]["goodput_bps"] > 1e5
+    with pytest.raises(EmulationError, match="no way from g1_1 to g0_0"):
+        save(path, Job("grid.toml", grid), {"flows": [transfer("g0_0", "g1_1")]}, way)
 
 
 def test_routes_that_lead_nowhere_are_not_saved(tmp_path: Path) -> None:

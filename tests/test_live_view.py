@@ -146,6 +146,14 @@ def test_the_page_shows_what_comes_and_says_when_it_is_over(tab: Page) -> None:
             queues = "[...document.querySelectorAll('#queues b')].map((cell) => cell.textContent).join()"
             before = tab.ask(queues)
             tab.wait(f"{queues} !== {json.dumps(before)}")
+            assert tab.ask("document.getElementById('routes').hidden"), "nobody's kernel forwards"
+            view.tell_routes({"n2": [("n0", "n1"), ("n1", "n2"), ("n9", "n2")], "0.0.0.0/0": [("n0", "n1")]})
+            tab.wait("document.getElementById('goal').options.length === 3")
+            tab.ask("goal.value = 'n2', goal.dispatchEvent(new Event('change'))")
+            assert tab.ask("document.getElementById('reach').textContent") == "2 nodes have one"
+            view.tell_routes({"n2": [("n1", "n2")]})
+            tab.wait("document.getElementById('reach').textContent === '1 node has one'")
+            assert tab.ask("[goal.value, goal.options.length, live.drawing.routes]") == ["n2", 2, [[1, 2]]]
             assert "packets within 1 ms" in tab.ask("document.getElementById('lateness').textContent")
             tab.ask("document.getElementById('hold').click()")
             held = tab.ask("[document.getElementById('clock').textContent, live.updates]")

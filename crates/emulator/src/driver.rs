@@ -1,5 +1,6 @@
 //! Devices and the clock around an [`Emulation`]: one thread that waits for both.
 
+use crate::air::Clock;
 use crate::emulation::{Behind, Emulation, FramesResult};
 use crate::lateness::{Lateness, Verdict};
 use crate::pace::Pace;
@@ -136,7 +137,8 @@ pub fn run(
         None => (None, None),
     };
     let eye = view.as_ref().map(|_| Eye::new(scenario));
-    let mut probe = (capture, eye.clone());
+    let clock = hosts.iter().any(|real| real.layer == Layer::Frames).then(|| Clock::new(scenario));
+    let mut probe = (capture, (eye.clone(), clock.clone()));
     let nodes: Vec<_> = hosts.iter().map(|real| (host(real.node), real.layer)).collect();
     let emulation = Emulation::new(scenario, &nodes, &mut probe).map_err(Box::new)?;
     let devices = (0..emulation.ports().len()).map(|port| device(scenario, hosts, &emulation, port));
@@ -175,7 +177,10 @@ pub fn run(
     drop(standby);
     let stopped = driver.pace.simulated(monotonic_now()).min(driver.emulation.end());
     let Driver { emulation, lateness, .. } = driver;
-    let (mut result, traffic, frames) = emulation.report(scenario, stopped);
+    let airtimes = clock.iter().flat_map(|clock| emulation.radios().map(|radio| clock.of(radio)));
+    let airtimes: Vec<_> = airtimes.collect();
+    let (mut result, traffic, mut frames) = emulation.report(scenario, stopped);
+    frames.iter_mut().zip(airtimes).for_each(|(row, airtime)| row.airtime = airtime);
     result.wall_s = stopped.as_secs_f64() * dilation;
     probe.0.map(Capture::finish).transpose().map_err(Failure::Capture)?;
     tell(Stage::Over)?;
@@ -199,7 +204,7 @@ fn device(
     let both = [(v4, bits), (v6, bits_v6)];
     let addresses = if name == WIRED_DEVICE { &[][..] } else { &both };
     let ethernet = match (at.behind, real.node) {
-        (Behind::Channel(_), Endpoint::Mesh(node)) => Some(scenario.mesh[node.index()].mac),
+        (Behind::Channel(air), Endpoint::Mesh(node)) => Some(scenario.mac_on(air.index(), node)),
         _ => None,
     };
     let options = TunOptions { name: &name, mtu: MTU, queue_length: None, ethernet, addresses };

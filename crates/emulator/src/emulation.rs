@@ -7,14 +7,14 @@ pub use frames::{FrameCounts, FramesResult};
 use crate::crossings::Crossings;
 use crate::entering;
 use crate::traffic::{Traffic, TrafficResult};
-use frames::Stations;
+use frames::{Frames, Stations};
 use meshpace_gateway::Side;
 use meshpace_mesh::probe::Probe;
 use meshpace_mesh::{Live, RunResult};
 use meshpace_network::AirId;
 use meshpace_packet::{Body, Ethernet, Host, Packet, PacketId};
 use meshpace_radio::Position;
-use meshpace_scenario::{EmulatedEvent, Layer, Plan, Scenario, ScenarioError};
+use meshpace_scenario::{EmulatedEvent, Happening, Layer, Plan, Scenario, ScenarioError};
 use meshpace_units::{Ecn, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -26,8 +26,7 @@ pub struct Emulation<'a> {
     ports: Vec<Port>,
     /// Who has which MAC address.
     stations: Stations,
-    /// By port; zeros where it carries packets.
-    frames: Vec<FrameCounts>,
+    frames: Frames,
     /// What has not happened yet.
     events: VecDeque<EmulatedEvent>,
     crossings: Crossings,
@@ -76,10 +75,7 @@ impl<'a> Emulation<'a> {
         hosts: &[(Host, Layer)],
         probe: &'a mut dyn Probe,
     ) -> Result<Self, ScenarioError> {
-        let begin = match scenario.measure.plan {
-            Plan::Time { warmup, .. } => Instant::ZERO + warmup,
-            Plan::Batches { .. } => Instant::ZERO,
-        };
+        let begin = measured_from(scenario);
         let mut live = Live::new(scenario, probe)?;
         let (mut ports, mut further) = (Vec::new(), Vec::new());
         for (host, (who, layer)) in hosts.iter().enumerate() {
@@ -101,7 +97,7 @@ impl<'a> Emulation<'a> {
             live,
             hosts: hosts.iter().map(|(host, _)| *host).collect(),
             stations: Stations::new(scenario),
-            frames: vec![FrameCounts::default(); ports.len()],
+            frames: Frames::new(begin, ports.len()),
             ports,
             events: scenario.emulated_events.iter().copied().collect(),
             crossings: Crossings::default(),
@@ -149,8 +145,11 @@ impl<'a> Emulation<'a> {
             if let Some(delivery) = self.advance_undisturbed(until) {
                 return Some(delivery);
             }
-            let EmulatedEvent { node, on, .. } = event?;
-            self.live.switch(node, on);
+            let EmulatedEvent { node, what, .. } = event?;
+            match what {
+                Happening::Switched { on } => self.live.switch(node, on),
+                Happening::Goes { x, y, takes } => self.live.go(node, (x, y), takes),
+            }
             self.events.pop_front();
         }
     }
@@ -247,6 +246,14 @@ impl<'a> Emulation<'a> {
     ) -> (RunResult, Vec<TrafficResult>, Vec<FramesResult>) {
         let frames = self.frame_results(scenario);
         (self.live.report(stopped), self.traffic.results(scenario), frames)
+    }
+}
+
+/// When the measured interval begins.
+pub fn measured_from(scenario: &Scenario) -> Instant {
+    match scenario.measure.plan {
+        Plan::Time { warmup, .. } => Instant::ZERO + warmup,
+        Plan::Batches { .. } => Instant::ZERO,
     }
 }
 

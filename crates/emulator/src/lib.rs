@@ -14,6 +14,7 @@
 //! | [`run`] | devices, clock, one thread that waits for both |
 #![cfg(target_os = "linux")]
 
+mod air;
 mod crossings;
 mod driver;
 mod emulation;
@@ -24,6 +25,7 @@ mod traffic;
 mod view;
 mod watched_writer;
 
+pub use air::AirTime;
 pub use driver::{DEVICES, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, WIRED_DEVICE, run};
 pub use emulation::{Behind, Delivery, Emulation, FrameCounts, FramesResult, Port};
 pub use lateness::{Lateness, Verdict};

@@ -45,7 +45,8 @@ impl<'a> Simulation<'a> {
         self.network.start();
         for (index, flow) in self.flows.iter_mut().enumerate() {
             flow.paths = flow.spec.path.clone().map(|there| {
-                let back = there.iter().rev().copied().collect();
+                let other_way = || there.iter().rev().copied().collect();
+                let back = flow.spec.path_back.clone().unwrap_or_else(other_way);
                 [self.network.add_path(there), self.network.add_path(back)]
             });
             let path = flow.paths.map(|[there, _]| there);

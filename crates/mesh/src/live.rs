@@ -10,7 +10,7 @@ use meshpace_network::{AddressBook, AirId, Step};
 use meshpace_packet::{Body, Host, Packet, PacketId};
 use meshpace_radio::Position;
 use meshpace_scenario::{Scenario, ScenarioError};
-use meshpace_units::{Instant, NodeId};
+use meshpace_units::{Instant, NodeId, Span};
 
 /// A run in pieces. The scenario's flows are simulated in it; packets of real bytes, [IP](Body::Opaque) or [Ethernet](Body::Ethernet), come and go beside them.
 pub struct Live<'a> {
@@ -102,6 +102,11 @@ impl<'a> Live<'a> {
     /// A node's radios are [switched](meshpace_network::Network::switch) on or off, at the time up to which things have [happened](Self::advance).
     pub fn switch(&mut self, node: NodeId, on: bool) {
         self.simulation.network.switch(node, on);
+    }
+
+    /// A node [sets out](meshpace_network::Network::go) for another place, at the time up to which things have [happened](Self::advance).
+    pub fn go(&mut self, node: NodeId, to: (f64, f64), takes: Span) {
+        self.simulation.network.go(node, to, takes);
     }
 
     /// Packets of real bytes that cross a gateway are [given out](meshpace_network::Network::give_out) from now on; false if the host is no gateway.

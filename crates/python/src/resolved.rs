@@ -260,7 +260,9 @@ fn flow(scenario: &Scenario, flow: &Flow) -> Value {
         flow.pauses.iter().map(|(from, to)| [from.as_secs_f64(), to.as_secs_f64()]).collect();
     put("pauses_s", json!(pauses));
     let id = |node: &NodeId| scenario.name_of(Endpoint::Mesh(*node));
-    put("path", json!(flow.path.as_ref().map(|path| path.iter().map(id).collect::<Vec<_>>())));
+    let names = |path: &Vec<NodeId>| path.iter().map(id).collect::<Vec<_>>();
+    put("path", json!(flow.path.as_ref().map(names)));
+    put("path_back", json!(flow.path_back.as_ref().map(names)));
     let app = match flow.app {
         App::Ftp => "ftp",
         App::Transfer { bytes } => {

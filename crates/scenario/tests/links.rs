@@ -249,3 +249,20 @@ fn a_path_names_the_mesh_nodes_of_the_way() {
     assert_eq!(path("B", "g0_1", "[\"g0_2\", \"g0_1\"]"), [2, 1]);
     assert_eq!(path("g0_2", "B", "[\"g0_2\", \"B\"]"), [2], "the end is the gateway itself");
 }
+
+#[test]
+fn what_comes_back_may_have_a_way_of_its_own_between_the_same_ends() {
+    let text = |keys: &str| {
+        format!(
+            "[topology]\nkind = \"grid\"\nrows = 2\ncols = 3\ngateway = \"g0_2\"\n[routing]\nprotocol = \"static\"\n\
+             [[flow]]\nfrom = \"g0_0\"\nto = \"B\"\n{keys}\n"
+        )
+    };
+    let there = "path = [\"g0_0\", \"g0_1\", \"g0_2\"]";
+    let back = "path_back = [\"B\", \"g0_2\", \"g1_2\", \"g1_1\", \"g1_0\", \"g0_0\"]";
+    let flow = |keys: &str| resolve(&text(keys)).flows[0].clone();
+    let numbers =
+        |nodes: Option<Vec<NodeId>>| nodes.map(|nodes| nodes.iter().map(|node| node.0).collect::<Vec<_>>());
+    assert_eq!(numbers(flow(&format!("{there}\n{back}")).path_back), Some(vec![2, 5, 4, 3, 0]));
+    assert_eq!(numbers(flow(there).path_back), None);
+}

@@ -11,7 +11,7 @@ from typing import Any
 from meshpace.emulation.daemons import Daemon, Running
 from meshpace.emulation.engine import Engine
 from meshpace.emulation.record import Host
-from meshpace.emulation.routes import Change, Route, Watch, read, way, ways
+from meshpace.emulation.routes import Change, NextHops, Route, Watch, read, way, ways
 
 HOLDS_S = 5.0
 """Routes that lead from every node to every other one for so long stand: longer than from one Hello to the next
@@ -71,7 +71,7 @@ class Standing:
 
     def __init__(self, nodes: Sequence[str]) -> None:
         self._nodes = nodes
-        self._next: dict[tuple[str, str], str] = {}
+        self._next = NextHops()
         self._latest: float | None = None
         self._leads = False
         self._since: float | None = None
@@ -81,7 +81,8 @@ class Standing:
         """Takes in what has changed since the look before; since when the routes stand, None if they do not yet."""
         news = list(changes)
         for change in news:
-            self._apply(change)
+            self._next.apply(change)
+            self._latest = change.at
         if news:
             self._leads = self._all_lead()
         if self._leads:
@@ -95,14 +96,6 @@ class Standing:
             return self._since
         is_quiet = self._latest is not None and now - self._latest >= QUIET_S
         return self._latest if is_quiet and self._next else None
-
-    def _apply(self, change: Change) -> None:
-        key = (change.node, change.to)
-        if not change.gone:
-            self._next[key] = change.via or change.to
-        elif change.via is None or self._next.get(key) == change.via:
-            self._next.pop(key, None)
-        self._latest = change.at
 
     def _all_lead(self) -> bool:
         """True if from every node there is a way to every other one."""

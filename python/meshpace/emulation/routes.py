@@ -10,7 +10,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from ipaddress import IPv4Address
@@ -102,11 +102,40 @@ class Change:
     """It has none any longer; before another takes its place, too."""
 
 
-class Watch:
-    """Notes what becomes of the routes of hosts, by a thread that sleeps while nothing does."""
+class NextHops(dict[tuple[str, str], str]):
+    """Where packets go next, of a node for a goal, as routes change."""
 
-    def __init__(self, hosts: Iterable[Host], names: Mapping[str, str]) -> None:
+    def apply(self, change: Change) -> None:
+        """A route has come, or gone."""
+        key = (change.node, change.to)
+        if not change.gone:
+            self[key] = change.via or change.to
+        elif change.via is None or self.get(key) == change.via:
+            self.pop(key, None)
+
+    def by_goal(self) -> dict[str, list[tuple[str, str]]]:
+        """Pairs of a node and the next one, by where they lead."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        for (node, goal), onward in sorted(self.items()):
+            found.setdefault(goal, []).append((node, onward))
+        return found
+
+
+class Watch:
+    """Notes what becomes of the routes of hosts, by a thread that sleeps while nothing does.
+
+    Whoever is to be told (``tell``) hears the next hops by goal whenever they have changed.
+    """
+
+    def __init__(
+        self,
+        hosts: Iterable[Host],
+        names: Mapping[str, str],
+        tell: Callable[[Mapping[str, object]], None] | None = None,
+    ) -> None:
         self._names = dict(names)
+        self._tell = tell
+        self._next_hops = NextHops()
         self._sockets = {_listening(host.namespace): host.node for host in hosts}
         self.changes: list[Change] = []
         self._over = threading.Event()
@@ -126,6 +155,7 @@ class Watch:
 
     def _look(self) -> None:
         while not self._over.is_set():
+            before = len(self.changes)
             for readable in select.select(list(self._sockets), [], [], _POLL_S)[0]:
                 # ENOBUFS: more came than there was room for. That something has changed is noted with what comes next.
                 try:
@@ -133,6 +163,10 @@ class Watch:
                 except OSError:
                     continue
                 self.changes += parse(told, time.monotonic(), self._sockets[readable], self._names)
+            if self._tell is not None and len(self.changes) > before:
+                for change in self.changes[before:]:
+                    self._next_hops.apply(change)
+                self._tell(self._next_hops.by_goal())
 
 
 def parse(told: bytes, at: float, node: str, names: Mapping[str, str]) -> Iterator[Change]:

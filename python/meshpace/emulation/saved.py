@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +21,8 @@ _PACKET = {"segment": 1460, "window": 4000, "start_jitter": 0}
 def save(path: Path, job: Job, result: dict[str, Any], routes: Iterable[Route]) -> None:
     """Writes the scenario of an emulation with its transfers as flows whose packets take the routes.
 
-    Transfers are those that iperf3 measured, and the flows of the scenario itself. Each takes the way of its data, in
-    both directions, as ``flow.path`` has it.
+    Transfers are those that iperf3 measured, and the flows of the scenario itself. Each takes the way of its data, and
+    what comes back its own one, as ``flow.path`` and ``flow.path_back`` have it.
 
     Raises:
         EmulationError: there is none, or the routes do not lead from one end to the other.
@@ -38,12 +38,13 @@ def save(path: Path, job: Job, result: dict[str, Any], routes: Iterable[Route]) 
             '--save-routes: found no transfer; allowed: an iperf3 with collect = "iperf3", or a [[flow]]'
         )
     for flow in flows:
-        way = found.get((flow["from"], flow["to"]))
-        if way is None:
-            raise EmulationError(
-                f"--save-routes: found no way from {flow['from']} to {flow['to']} by the routes of then"
-            )
-        flow["path"] = [node for node in way if node in mesh]
+        there, back = (
+            [node for node in _way(found, *ends) if node in mesh]
+            for ends in ((flow["from"], flow["to"]), (flow["to"], flow["from"]))
+        )
+        flow["path"] = there
+        if back != there[::-1]:
+            flow["path_back"] = back
     scenario["routing"] = {"protocol": "static"}
     for scheme in {flow["scheme"] for flow in flows if flow.get("scheme", "").startswith("linux-")}:
         # The kernel's small queues never fill behind a TAP device, which takes a packet out of its sender's count.
@@ -54,6 +55,13 @@ def save(path: Path, job: Job, result: dict[str, Any], routes: Iterable[Route]) 
     engine.resolve(Job(str(path), text.encode()))
     with replacing(path) as draft:
         draft.write_text(text, encoding="utf-8")
+
+
+def _way(found: Mapping[tuple[str, str], list[str] | None], start: str, goal: str) -> list[str]:
+    way = found.get((start, goal))
+    if way is None:
+        raise EmulationError(f"--save-routes: found no way from {start} to {goal} by the routes of then")
+    return way
 
 
 def _transfer(row: dict[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from ipaddress import IPv4Address, IPv6Address
@@ -107,16 +107,20 @@ def emulate(plan: Plan) -> Emulated:
             view.begin()
         process.wait_until_ready()
         namespaces.route(hosts, [node["address"] for node in resolved["wired"]])
-        watch = stack.enter_context(_watched(hosts)) if plan.daemon else None
+        is_watched = plan.daemon or (view is not None and any(host.radios for host in hosts))
+        tell = None if view is None else view.tell_routes
+        watch = stack.enter_context(_watched(hosts, tell)) if is_watched else None
         zero = time.monotonic()
         process.begin()
-        convergence = None if watch is None else _converged(plan, mine, watch, process, stack)
+        convergence = _converged(plan, mine, watch, process, stack) if plan.daemon and watch is not None else None
         run_all(runs, mine.folder, zero, plan.dilation, process)
         complaints = []
+        # While the devices are still there, with which routes go.
         if convergence is not None:
-            # While the devices are still there, with which routes go.
             complaints += convergence.complaints()
-            convergence.watch.end()
+        if watch is not None:
+            watch.end()
+        if convergence is not None:
             convergence.running.end()
         result = process.result()
         result["daemon"] = None if convergence is None else convergence.row(zero, plan.dilation)
@@ -129,8 +133,8 @@ def emulate(plan: Plan) -> Emulated:
 
 
 @contextmanager
-def _watched(hosts: Sequence[Host]) -> Iterator[Watch]:
-    watch = Watch([host for host in hosts if host.radios], {host.address: host.node for host in hosts})
+def _watched(hosts: Sequence[Host], tell: Callable[[Mapping[str, object]], None] | None) -> Iterator[Watch]:
+    watch = Watch([host for host in hosts if host.radios], {host.address: host.node for host in hosts}, tell)
     watch.begin()
     try:
         yield watch

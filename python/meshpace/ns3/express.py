@@ -135,7 +135,7 @@ def _ways(
     wired = [[] if end in mesh else wired_path(links, gateway, end)[1:] for end in (source, target)]
     if flow["path"]:
         there = [str(node) for node in flow["path"]]
-        ways = [there, there[::-1]]
+        ways = [there, [str(node) for node in flow["path_back"] or there[::-1]]]
     else:
         found = shortest_ways([(flow["id"], source, target)], nodes, gateway, resolved["radio"]["tx_range_m"])
         ways = [[nodes[k].name for k in way] for way in found]

@@ -11,6 +11,8 @@ class LiveView {
     const id = (name) => document.getElementById(name);
     this.at = { state: id("state"), clock: id("clock"), late: id("lateness"), flows: id("flows"), queues: id("queues") };
     this.hold = id("hold");
+    this.goal = id("goal");
+    this.routes = {};
     this.scene = scene;
     this.frames = [];
     this.queues = scene.nodes.map(() => 0);
@@ -26,6 +28,7 @@ class LiveView {
     new ResizeObserver(() => this.fit()).observe(id("mesh").parentElement);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.fit());
     this.hold.addEventListener("click", () => this.toggle());
+    this.goal.addEventListener("change", () => this.showRoutes());
     this.connect();
     const frame = () => {
       if (!this.held && !this.still.matches) this.draw();
@@ -45,6 +48,7 @@ class LiveView {
     events.onopen = () => this.says("live", "on");
     events.onmessage = (event) => this.take(JSON.parse(event.data));
     events.onerror = () => this.says("the connection is lost; trying again", "off");
+    events.addEventListener("routes", (event) => this.takeRoutes(JSON.parse(event.data)));
     events.addEventListener("over", (event) => {
       events.close();
       this.over = true;
@@ -103,6 +107,31 @@ class LiveView {
     known.rate = row.at_s > from ? (8 * (row.bytes - before)) / (row.at_s - from) / 1000 : null;
     if (known.rate !== null) known.rates.push([now, known.rate]);
     while (known.rates.length > 0 && known.rates[0][0] < now - LiveView.minute) known.rates.shift();
+  }
+
+  /** The kernels' routes have changed: pairs of a node and the next one, by where they lead. */
+  takeRoutes(routes) {
+    const index = new Map(this.scene.nodes.map(({ id }, number) => [id, number]));
+    const known = ([node, onward]) => index.has(node) && index.has(onward);
+    const places = ([node, onward]) => [index.get(node), index.get(onward)];
+    this.routes = Object.fromEntries(
+      Object.entries(routes).map(([goal, pairs]) => [goal, pairs.filter(known).map(places)]),
+    );
+    const goals = ["", ...Object.keys(this.routes).filter((goal) => this.routes[goal].length > 0)];
+    const before = this.goal.value;
+    if (goals.includes(before) && goals.length === this.goal.options.length) return this.showRoutes();
+    this.goal.replaceChildren(...goals.map((goal) => new Option(goal === "" ? "none" : goal, goal)));
+    this.goal.value = goals.includes(before) ? before : "";
+    document.getElementById("routes").hidden = goals.length < 2;
+    this.showRoutes();
+  }
+
+  showRoutes() {
+    const pairs = this.routes[this.goal.value] ?? [];
+    this.drawing.routes = pairs;
+    const ways = `${pairs.length} ${pairs.length === 1 ? "node has" : "nodes have"} one`;
+    document.getElementById("reach").textContent = this.goal.value === "" ? "" : ways;
+    this.draw();
   }
 
   /** The first colour that no flow has. */

@@ -11,6 +11,8 @@ class LiveDrawing extends MeshDrawing {
   constructor(canvas, scene) {
     super(canvas, scene);
     this.scene = scene;
+    /** Pairs of a node and the next one, on the way to a goal. */
+    this.routes = [];
     this.resize();
   }
 
@@ -60,6 +62,7 @@ class LiveDrawing extends MeshDrawing {
     context.clearRect(0, 0, this.width, this.height);
     this.drawWires();
     this.drawLinks(links);
+    this.drawRoutes();
     const age = (frame) => (now - frame.start) * dilation;
     const flying = still ? [] : frames.filter((frame) => age(frame) >= 0 && age(frame) < LiveDrawing.flight);
     this.drawNodes(new Set(flying.map((frame) => frame.from)));
@@ -139,6 +142,32 @@ class LiveDrawing extends MeshDrawing {
       context.stroke();
     }
     context.globalAlpha = 1;
+  }
+
+  /** An arrow from each node to the next one. */
+  drawRoutes() {
+    const { context } = this;
+    context.strokeStyle = this.colour("--accent");
+    context.fillStyle = this.colour("--accent");
+    context.lineWidth = 2;
+    for (const [from, to] of this.routes) {
+      const [a, b] = [this.places[from], this.places[to]];
+      const length = Math.hypot(b.x - a.x, b.y - a.y) || 1;
+      const along = { x: (b.x - a.x) / length, y: (b.y - a.y) / length };
+      const at = (distance, aside) => [
+        b.x - distance * along.x - aside * along.y,
+        b.y - distance * along.y + aside * along.x,
+      ];
+      context.beginPath();
+      context.moveTo(a.x + 14 * along.x, a.y + 14 * along.y);
+      context.lineTo(...at(20, 0));
+      context.stroke();
+      context.beginPath();
+      context.moveTo(...at(13, 0));
+      context.lineTo(...at(22, 5));
+      context.lineTo(...at(22, -5));
+      context.fill();
+    }
   }
 
   drawQueues(queues) {

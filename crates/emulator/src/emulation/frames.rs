@@ -4,6 +4,7 @@
 //! station sends under its own address alone, as one without four-address frames does (IEEE Std 802.11-2020, 9.3.2.1).
 
 use super::{Behind, Emulation, Port};
+use crate::air::AirTime;
 use crate::driver::{DEVICES, WIRED_DEVICE};
 use crate::entering;
 use meshpace_gateway::Side;
@@ -22,18 +23,22 @@ const GROUP: u8 = 1;
 /// A MAC address.
 pub type Mac = [u8; 6];
 
-/// Who has which MAC address. A node has one on all its radios.
+/// Who has which MAC address: each radio of a node one of its own.
 pub struct Stations {
-    by_node: Vec<Mac>,
-    nodes: BTreeMap<Mac, NodeId>,
+    /// By channel and node.
+    of: Vec<Vec<Mac>>,
+    /// By channel.
+    nodes: Vec<BTreeMap<Mac, NodeId>>,
 }
 
 impl Stations {
     /// Those of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
-        let by_node: Vec<_> = scenario.mesh.iter().map(|node| node.mac).collect();
-        let nodes = by_node.iter().enumerate().map(|(index, mac)| (*mac, NodeId::from_index(index)));
-        Self { nodes: nodes.collect(), by_node }
+        let nodes = || (0..scenario.mesh.len()).map(NodeId::from_index);
+        let on = |channel| nodes().map(|node| scenario.mac_on(channel, node)).collect();
+        let of: Vec<Vec<_>> = (0..scenario.channels.len().max(1)).map(on).collect();
+        let nodes = of.iter().map(|macs| macs.iter().copied().zip(nodes()).collect());
+        Self { nodes: nodes.collect(), of }
     }
 }
 
@@ -50,6 +55,8 @@ pub struct FrameCounts {
     pub received: u64,
     /// Their bytes.
     pub received_bytes: u64,
+    /// Those of them that were for all or for several.
+    pub received_to_all: u64,
     /// Refused: shorter than Ethernet's header.
     pub runts: u64,
     /// Refused: longer than 802.11 carries.
@@ -60,8 +67,28 @@ pub struct FrameCounts {
     pub unknown: u64,
 }
 
+/// Of each port, over the measured interval.
+pub struct Frames {
+    begin: Instant,
+    /// Of what was before; nobody is told of it.
+    before: FrameCounts,
+    /// Zeros where packets are carried.
+    pub(super) by_port: Vec<FrameCounts>,
+}
+
+impl Frames {
+    /// What is from `begin` on counts.
+    pub fn new(begin: Instant, ports: usize) -> Self {
+        Self { begin, before: FrameCounts::default(), by_port: vec![FrameCounts::default(); ports] }
+    }
+
+    fn counts(&mut self, now: Instant, port: usize) -> &mut FrameCounts {
+        if now < self.begin { &mut self.before } else { &mut self.by_port[port] }
+    }
+}
+
 /// The same, and whose.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FramesResult {
     /// The node.
     pub node: String,
@@ -70,6 +97,9 @@ pub struct FramesResult {
     /// What went through it.
     #[serde(flatten)]
     pub counts: FrameCounts,
+    /// How long its radio was on the air.
+    #[serde(flatten)]
+    pub airtime: AirTime,
 }
 
 impl Emulation<'_> {
@@ -81,17 +111,17 @@ impl Emulation<'_> {
         node: NodeId,
         bytes: &[u8],
     ) {
-        let counts = &mut self.frames[port];
+        let counts = self.frames.counts(now, port);
         let Some((destination, source)) = addresses(bytes) else { return counts.runts += 1 };
         if bytes.len() > Ethernet::HEADER + MOST {
             return counts.oversized += 1;
         }
-        if source != self.stations.by_node[node.index()] {
+        if source != self.stations.of[on.index()][node.index()] {
             return counts.foreign += 1;
         }
         let to = match destination {
             several if several[0] & GROUP != 0 => None,
-            one => match self.stations.nodes.get(&one) {
+            one => match self.stations.nodes[on.index()].get(&one) {
                 Some(neighbour) if *neighbour != node => Some(*neighbour),
                 Some(_) | None => return counts.unknown += 1,
             },
@@ -105,7 +135,9 @@ impl Emulation<'_> {
             packet.id = known.id;
             packet.travelled = known.travelled;
         }
-        let Some(id) = self.live.send_frame(node, on, to, packet) else { return counts.unknown += 1 };
+        let sent = self.live.send_frame(node, on, to, packet);
+        let counts = self.frames.counts(now, port);
+        let Some(id) = sent else { return counts.unknown += 1 };
         counts.sent += 1;
         counts.sent_bytes += bytes.len() as u64;
         counts.sent_to_all += u64::from(to.is_none());
@@ -124,9 +156,10 @@ impl Emulation<'_> {
     ) -> Option<usize> {
         let on = |port: &Port| matches!(port.behind, Behind::Channel(air) if air.index() == frame.channel as usize);
         let port = self.ports.iter().position(|port| port.host == index && on(port))?;
-        let counts = &mut self.frames[port];
+        let counts = self.frames.counts(at, port);
         counts.received += 1;
         counts.received_bytes += frame.bytes.len() as u64;
+        counts.received_to_all += u64::from(packet.next_hop.is_none());
         if packet.next_hop.is_some() {
             match self.live.addresses().host(packet.destination) {
                 Some(goal) if goal == self.hosts[index] => self.traffic.delivered(at, packet),
@@ -138,15 +171,29 @@ impl Emulation<'_> {
         Some(port)
     }
 
+    /// The radios of the devices that carry frames, in the order of their rows in the [report](Self::report).
+    pub fn radios(&self) -> impl Iterator<Item = (AirId, NodeId)> + '_ {
+        self.ports.iter().filter_map(|port| match (port.behind, self.hosts[port.host]) {
+            (Behind::Channel(air), Host::Mesh(node)) => Some((air, node)),
+            _ => None,
+        })
+    }
+
     /// A row a device that carries frames.
     pub(super) fn frame_results(&self, scenario: &Scenario) -> Vec<FramesResult> {
-        let rows = self.ports.iter().zip(&self.frames).enumerate().filter_map(|(index, (port, counts))| {
-            let (Behind::Channel(_), Host::Mesh(node)) = (port.behind, self.hosts[port.host]) else {
-                return None;
-            };
-            let node = scenario.name_of(Endpoint::Mesh(node)).to_owned();
-            Some(FramesResult { node, device: self.device(index), counts: *counts })
-        });
+        let rows =
+            self.ports.iter().zip(&self.frames.by_port).enumerate().filter_map(|(index, (port, counts))| {
+                let (Behind::Channel(_), Host::Mesh(node)) = (port.behind, self.hosts[port.host]) else {
+                    return None;
+                };
+                let node = scenario.name_of(Endpoint::Mesh(node)).to_owned();
+                Some(FramesResult {
+                    node,
+                    device: self.device(index),
+                    counts: *counts,
+                    airtime: AirTime::default(),
+                })
+            });
         rows.collect()
     }
 

@@ -31,6 +31,22 @@ fn two_flows_between_the_same_nodes_take_different_ways_and_come_back_by_them() 
 }
 
 #[test]
+fn what_comes_back_takes_the_way_that_it_has_of_its_own() {
+    let ways = "path = [\"g0_0\", \"g0_1\", \"g0_2\"]\npath_back = [\"g0_2\", \"g1_2\", \"g1_1\", \"g1_0\", \"g0_0\"]";
+    let (result, seen) =
+        record(&format!("{NEWRENO}{}{GRID}{}", measure(8.0, 0.0), flow("g0_0", "g0_2", ways)));
+    assert!(result.flows[0].delivered_bytes > 20_000, "{:?}", result.flows);
+    let senders = |of: fn(u16, u16) -> bool| -> Vec<u32> {
+        let packets = seen.frames.iter().filter(|seen| {
+            matches!(seen.packet.as_ref().map(|p| &p.body), Some(Body::Tcp(s)) if of(s.source_port, s.destination_port))
+        });
+        packets.map(|seen| seen.frame.from.0).collect::<BTreeSet<_>>().into_iter().collect()
+    };
+    assert_eq!(senders(|_, to| to == 80), [0, 1]);
+    assert_eq!(senders(|from, _| from == 80), [2, 3, 4, 5]);
+}
+
+#[test]
 fn a_path_that_is_the_route_changes_nothing() {
     let straight = "path = [\"n0\", \"n1\", \"n2\", \"n3\"]";
     for (scheme, from, to) in

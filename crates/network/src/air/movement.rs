@@ -1,4 +1,4 @@
-//! Random-waypoint mobility: walk to a random place at a random speed, rest, and again.
+//! Nodes that move: to where they are sent, or by random waypoints (walk to a random place at a random speed, rest, and again).
 
 use meshpace_radio::Position;
 use meshpace_random::Stream;
@@ -17,6 +17,8 @@ pub struct Movement {
     pause: Span,
     area: Rectangle,
     walkers: Vec<Walker>,
+    /// Those that were sent somewhere and are on their way.
+    sent: Vec<(NodeId, Leg)>,
     positions: Vec<Position>,
 }
 
@@ -25,6 +27,11 @@ struct Walker {
     /// Its own, if it has one.
     area: Option<Rectangle>,
     stream: Stream,
+    leg: Leg,
+}
+
+/// From a place to another, straight and at one speed.
+struct Leg {
     from: Position,
     to: Position,
     departs: Instant,
@@ -35,7 +42,19 @@ impl Movement {
     /// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
     pub const STEP: Span = Span::from_millis(100);
 
-    /// The movement of a scenario; `None` if nobody moves.
+    /// Nobody moves unless [sent](Self::send).
+    pub fn sent(positions: &[Position]) -> Self {
+        Self {
+            speed: (0.0, 0.0),
+            pause: Span::ZERO,
+            area: Rectangle { west: 0.0, south: 0.0, east: 0.0, north: 0.0 },
+            walkers: Vec::new(),
+            sent: Vec::new(),
+            positions: positions.to_vec(),
+        }
+    }
+
+    /// The movement of a scenario; `None` if nobody moves by himself.
     pub fn new(mobility: &Mobility, positions: &[Position], seed: u64) -> Option<Self> {
         let Mobility::RandomWaypoint {
             speed_min,
@@ -54,8 +73,7 @@ impl Movement {
             speed: (*speed_min, *speed_max),
             pause: *pause,
             area: Rectangle { west: 0.0, south: 0.0, east: *width, north: *height },
-            walkers: Vec::new(),
-            positions: positions.to_vec(),
+            ..Self::sent(positions)
         };
         for node in nodes {
             let here = positions[node.index()];
@@ -63,10 +81,7 @@ impl Movement {
                 node: *node,
                 area: own.get(node).copied(),
                 stream: Stream::new(seed, "mobility", u64::from(node.0)),
-                from: here,
-                to: here,
-                departs: Instant::ZERO,
-                arrives: Instant::ZERO,
+                leg: Leg { from: here, to: here, departs: Instant::ZERO, arrives: Instant::ZERO },
             };
             this.next_leg(&mut walker, Instant::ZERO, *inverse_first);
             this.walkers.push(walker);
@@ -77,34 +92,48 @@ impl Movement {
     /// A new target and speed; the walk starts at `departs`. `inverse`: the speed's density is 1/speed, by which a node that
     /// is met at some time walks, slow legs taking longer (ns-2.35's setdest, version 2, draws the first leg so).
     fn next_leg(&self, walker: &mut Walker, departs: Instant, inverse: bool) {
-        let draw = &mut walker.stream;
-        walker.from = walker.to;
+        let (draw, leg) = (&mut walker.stream, &mut walker.leg);
+        leg.from = leg.to;
         let Rectangle { west, south, east, north } = walker.area.unwrap_or(self.area);
         let (x, y) = (draw.uniform(west, east), draw.uniform(south, north));
-        walker.to = Position { x, y, ..walker.from };
+        leg.to = Position { x, y, ..leg.from };
         let (slowest, fastest) = self.speed;
         let speed = if inverse {
             slowest * libm::pow(fastest / slowest, draw.uniform(0.0, 1.0))
         } else {
             draw.uniform(slowest, fastest)
         };
-        walker.departs = departs;
-        let seconds = walker.from.distance(walker.to) / speed;
+        leg.departs = departs;
+        let seconds = leg.from.distance(leg.to) / speed;
         let takes = Span::try_from_secs_f64(seconds).unwrap_or(AGES).min(AGES);
-        walker.arrives = departs + takes.max(SHORTEST_LEG);
+        leg.arrives = departs + takes.max(SHORTEST_LEG);
     }
 
     /// Moves everybody to where they are `now`.
     pub fn advance(&mut self, now: Instant) {
         let mut walkers = std::mem::take(&mut self.walkers);
         for walker in &mut walkers {
-            while walker.arrives + self.pause <= now {
-                let departs = walker.arrives + self.pause;
+            while walker.leg.arrives + self.pause <= now {
+                let departs = walker.leg.arrives + self.pause;
                 self.next_leg(walker, departs, false);
             }
-            self.positions[walker.node.index()] = walker.position(now);
+            self.positions[walker.node.index()] = walker.leg.position(now);
         }
         self.walkers = walkers;
+        for (node, leg) in &self.sent {
+            self.positions[node.index()] = leg.position(now);
+        }
+        self.sent.retain(|(_, leg)| leg.arrives > now);
+    }
+
+    /// A node sets out for a place, from where it is, and comes there after `takes`.
+    pub fn send(&mut self, now: Instant, node: NodeId, (x, y): (f64, f64), takes: Span) {
+        self.advance(now);
+        self.sent.retain(|(other, _)| *other != node);
+        let from = self.positions[node.index()];
+        let to = Position { x, y, ..from };
+        self.sent.push((node, Leg { from, to, departs: now, arrives: now + takes }));
+        self.advance(now);
     }
 
     /// Where everybody was at the latest look.
@@ -113,7 +142,7 @@ impl Movement {
     }
 }
 
-impl Walker {
+impl Leg {
     fn position(&self, now: Instant) -> Position {
         let length = self.arrives.saturating_since(self.departs).as_secs_f64();
         let walked = now.saturating_since(self.departs).as_secs_f64();
@@ -147,8 +176,8 @@ mod tests {
                 own: BTreeMap::new(),
             };
             let movement = Movement::new(&mobility, &[Position::flat(0.0, 0.0); 4000], 1).unwrap();
-            let speed = |walker: &Walker| {
-                walker.from.distance(walker.to) / (walker.arrives - walker.departs).as_secs_f64()
+            let speed = |Walker { leg, .. }: &Walker| {
+                leg.from.distance(leg.to) / (leg.arrives - leg.departs).as_secs_f64()
             };
             movement.walkers.iter().map(speed).collect::<Vec<_>>()
         };

@@ -32,7 +32,11 @@ impl<T: Copy + Debug> Network<T> {
     pub fn new(scenario: &Scenario, gateway: &dyn Fn() -> Behaviour, relays: &RelayFactory<'_>) -> Self {
         let count = scenario.mesh.len();
         let positions: Option<Vec<_>> = scenario.mesh.iter().map(|node| node.position).collect();
-        let movement = positions.as_ref().and_then(|at| Movement::new(&scenario.mobility, at, scenario.seed));
+        let is_sent = scenario.emulated_events.iter().any(|event| event.what.moves());
+        let movement = positions.as_ref().and_then(|at| {
+            let by_itself = Movement::new(&scenario.mobility, at, scenario.seed);
+            by_itself.or_else(|| is_sent.then(|| Movement::sent(at)))
+        });
         let plans = plans(scenario);
         let mut interfaces = Vec::with_capacity(plans.iter().map(|plan| plan.radios.len()).sum());
         let (mut asks, mut numbers) = (Vec::new(), Vec::new());

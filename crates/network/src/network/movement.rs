@@ -4,7 +4,7 @@ use super::Network;
 use crate::air::{Air, Movement};
 use crate::event::Event;
 use meshpace_radio::Position;
-use meshpace_units::NodeId;
+use meshpace_units::{NodeId, Span};
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
@@ -33,14 +33,31 @@ impl<T: Copy + Debug> Network<T> {
         self.airs.iter_mut().for_each(|air| air.switch(node, on));
     }
 
+    /// A node sets out for another place, straight and as fast as `takes` has it.
+    ///
+    /// # Panics
+    /// If the scenario sends nobody anywhere.
+    pub fn go(&mut self, node: NodeId, to: (f64, f64), takes: Span) {
+        let now = self.now();
+        let movement = self.movement.as_mut();
+        movement.unwrap_or_else(|| panic!("{node:?} goes where nobody does")).send(now, node, to, takes);
+        self.place();
+        self.reassign_gateways();
+    }
+
     pub(super) fn nodes_move(&mut self) {
+        self.place();
+        self.airs.iter_mut().for_each(Air::fade_on);
+        self.reassign_gateways();
+        self.schedule_movement();
+    }
+
+    /// Who hears whom from where everybody is now.
+    fn place(&mut self) {
         let now = self.now();
         if let Some(movement) = &mut self.movement {
             movement.advance(now);
             self.airs.iter_mut().for_each(|air| air.place(movement.positions()));
         }
-        self.airs.iter_mut().for_each(Air::fade_on);
-        self.reassign_gateways();
-        self.schedule_movement();
     }
 }

@@ -1,6 +1,6 @@
 //! Real hosts on the simulated mesh.
 
-use super::TIME_FROM_0;
+use super::{COORDINATE, TIME_FROM_0};
 use meshpace_settings::{Key, Kind, Section};
 
 pub(super) static EMULATE: Section = Section {
@@ -22,12 +22,15 @@ pub(super) static EMULATE: Section = Section {
 };
 
 static EMULATED_EVENT: Section = Section {
-    doc: "A mesh node is switched off or on: off, its radios hear nobody and nobody hears them.",
+    doc: "A mesh node is switched off or on (off, its radios hear nobody and nobody hears them), or goes to another place.",
     more: &[],
     keys: &[
         Key::new("at", TIME_FROM_0, "When, from time 0.").required(),
         Key::new("node", Kind::Text, "The node's id.").required(),
-        Key::new("radios", Kind::Choice(&["off", "on"]), "What they are from then on.").required(),
+        Key::new("radios", Kind::Choice(&["off", "on"]), "What they are from then on."),
+        Key::new("x", COORDINATE, "Where it goes: metres to the east. Only where all nodes have places."),
+        Key::new("y", COORDINATE, "Metres to the north."),
+        Key::new("takes", TIME_FROM_0, "How long it is on its way, straight and at one speed.").default("0"),
     ],
 };
 

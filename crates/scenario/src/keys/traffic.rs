@@ -60,7 +60,12 @@ pub(super) static FLOW: Section = Section {
         Key::new(
             "path",
             Kind::List(&ONE_NAME, 2, HOPS as usize + 2),
-            "Mesh nodes that the data pass, the ends included, {} as in from; what comes back takes the same way. Only with routing.protocol = static.",
+            "Mesh nodes that the data pass, the ends included, {} as in from; what comes back takes the same way, unless path_back has another. Only with routing.protocol = static.",
+        ),
+        Key::new(
+            "path_back",
+            Kind::List(&ONE_NAME, 2, HOPS as usize + 2),
+            "Mesh nodes that what comes back passes, from the last one of path to its first. Only beside path.",
         ),
         Key::new(
             "start_jitter",

@@ -23,15 +23,42 @@ pub enum Layer {
     Frames,
 }
 
-/// A node is switched on or off while the scenario is emulated.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Something happens to a node while the scenario is emulated.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EmulatedEvent {
     /// When, from time 0.
     pub at: Span,
     /// The node.
     pub node: NodeId,
-    /// On, or off.
-    pub on: bool,
+    /// What.
+    pub what: Happening,
+}
+
+/// What happens to a node.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Happening {
+    /// Its radios are on from now on, or off.
+    Switched {
+        /// On.
+        on: bool,
+    },
+    /// It goes to another place, straight and as fast as that takes.
+    Goes {
+        /// East, in metres.
+        x: f64,
+        /// North, in metres.
+        y: f64,
+        /// How long it is on its way.
+        takes: Span,
+    },
+}
+
+impl Happening {
+    /// True if the node has another place then.
+    #[must_use]
+    pub const fn moves(&self) -> bool {
+        matches!(self, Self::Goes { .. })
+    }
 }
 
 /// A command on a real host.

@@ -27,13 +27,21 @@ pub struct Flow {
     pub stop: Option<Instant>,
     /// From when until when the application pauses: one after the other, all between `start` and `stop`.
     pub pauses: Vec<(Instant, Instant)>,
-    /// The mesh nodes that the data pass, in order, both ends included (a gateway, where an end is wired); what comes
-    /// back passes them the other way. `None`: as routing says.
+    /// The mesh nodes that the data pass, in order, both ends included (a gateway, where an end is wired). `None`: as routing says.
     pub path: Option<Vec<NodeId>>,
+    /// Those that what comes back passes, between the same two. `None`: those of `path`, the other way.
+    pub path_back: Option<Vec<NodeId>>,
     /// The service class that all its packets ask for, those that come back included.
     pub dscp: Dscp,
     /// Where the file defines it.
     pub at: Location,
+}
+
+impl Flow {
+    /// The ways that are given: of the data, and of what comes back.
+    pub fn ways(&self) -> impl Iterator<Item = &[NodeId]> {
+        self.path.as_deref().into_iter().chain(self.path_back.as_deref())
+    }
 }
 
 /// Where the time of a file begins; it ends when its last byte has arrived in order.

@@ -9,7 +9,7 @@ mod radio;
 
 pub(crate) use channel::centre_of;
 pub use channel::{Channel, NodeRadio};
-pub use emulate::{Collect, EmulatedEvent, EmulatedHost, HostCommand, Layer};
+pub use emulate::{Collect, EmulatedEvent, EmulatedHost, Happening, HostCommand, Layer};
 pub use flow::{App, FileClock, Flow};
 pub use measure::{Measure, Plan};
 pub use meshpace_radio::{BackoffRange, Position, Preamble, Propagation, Standard};
@@ -91,6 +91,13 @@ impl Scenario {
     #[must_use]
     pub fn mesh_scheme_missing(&self) -> Option<&Location> {
         self.mesh_scheme_missing.as_ref()
+    }
+
+    /// The MAC address of a mesh node's radio on a channel, by its place among the channels. Where it has none, its first radio's.
+    #[must_use]
+    pub fn mac_on(&self, channel: usize, node: NodeId) -> [u8; 6] {
+        let radio = self.channels.get(channel).and_then(|channel| channel.radio_of(node));
+        self.mesh[node.index()].mac_of(radio.map_or(0, |radio| radio.number))
     }
 
     /// Where to draw a mesh node: at its position. Nodes without any stand on a circle in the order of the file, on

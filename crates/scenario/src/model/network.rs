@@ -18,8 +18,17 @@ pub struct MeshNode {
     pub gateway: bool,
     /// Its IPv4 address in captures and emulation.
     pub address: Ipv4Addr,
-    /// Its MAC address in captures and emulation.
+    /// Its first radio's MAC address in captures and emulation.
     pub mac: [u8; 6],
+}
+
+impl MeshNode {
+    /// The MAC address of one of its radios, by its number from 0: the fourth byte counts.
+    #[must_use]
+    pub const fn mac_of(&self, radio: u16) -> [u8; 6] {
+        let [a, b, c, d, e, f] = self.mac;
+        [a, b, c, d.wrapping_add(radio as u8), e, f]
+    }
 }
 
 /// A node without a radio: a router or host of the wired part.

@@ -1,7 +1,8 @@
 //! `[emulate]`.
 
 use super::{Named, Settings};
-use crate::{Collect, Layer, ScenarioError};
+use crate::{Collect, Happening, Layer, ScenarioError};
+use meshpace_settings::Location;
 use meshpace_units::Span;
 
 /// A real host and a command, its node still a name.
@@ -19,15 +20,44 @@ pub(crate) struct EmulatedHostSpec {
 pub(crate) struct EmulatedEventSpec {
     pub at: Span,
     pub node: Named,
-    pub on: bool,
+    pub what: Happening,
+    pub place_at: Location,
 }
 
 pub(crate) fn read_emulated_events(root: &Settings<'_>) -> Result<Vec<EmulatedEventSpec>, ScenarioError> {
-    let read = |settings: &Settings<'_>| {
-        let on = settings.choice("radios", &[("off", false), ("on", true)])?;
-        Ok(EmulatedEventSpec { at: settings.value("at")?.span(), node: settings.named("node")?, on })
-    };
-    root.section("emulate")?.sections("event")?.iter().map(read).collect()
+    let mut specs = Vec::new();
+    for settings in root.section("emulate")?.sections("event")? {
+        let (at, node) = (settings.value("at")?.span(), settings.named("node")?);
+        let happenings = [read_switch(&settings)?, read_way(&settings)?];
+        if happenings.iter().all(Option::is_none) {
+            return Err(settings.at("node").error("an event at which nothing happens", "radios, or x and y"));
+        }
+        let spec = |what| EmulatedEventSpec { at, node: node.clone(), what, place_at: settings.at("x") };
+        specs.extend(happenings.into_iter().flatten().map(spec));
+    }
+    Ok(specs)
+}
+
+fn read_switch(settings: &Settings<'_>) -> Result<Option<Happening>, ScenarioError> {
+    if !settings.gives("radios") {
+        return Ok(None);
+    }
+    let on = settings.choice("radios", &[("off", false), ("on", true)])?;
+    Ok(Some(Happening::Switched { on }))
+}
+
+fn read_way(settings: &Settings<'_>) -> Result<Option<Happening>, ScenarioError> {
+    match (settings.given("x")?, settings.given("y")?) {
+        (Some(x), Some(y)) => {
+            Ok(Some(Happening::Goes { x: x.real(), y: y.real(), takes: settings.value("takes")?.span() }))
+        }
+        (None, None) if settings.gives("takes") => Err(settings
+            .at("takes")
+            .error("the key without x and y", "x and y = where the node goes, beside it")),
+        (None, None) => Ok(None),
+        (Some(_), None) => Err(settings.at("x").error("x without y", "both, or none of them")),
+        (None, Some(_)) => Err(settings.at("y").error("y without x", "both, or none of them")),
+    }
 }
 
 pub(crate) fn read_emulated_hosts(root: &Settings<'_>) -> Result<Vec<EmulatedHostSpec>, ScenarioError> {

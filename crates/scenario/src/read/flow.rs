@@ -22,6 +22,7 @@ pub(crate) struct FlowSpec {
     pub on: Vec<Period>,
     pub start_jitter: Span,
     pub path: Option<Vec<Named>>,
+    pub path_back: Option<Vec<Named>>,
     pub dscp: Dscp,
     pub count: u32,
 }
@@ -73,7 +74,8 @@ fn read_flow(
         window: inherited("window")?.count(),
         on: read_periods(settings)?,
         start_jitter: inherited("start_jitter")?.span(),
-        path: read_path(settings, routing)?,
+        path: read_path(settings, "path", routing)?,
+        path_back: read_path(settings, "path_back", routing)?,
         dscp: read_dscp(settings, radio)?,
         count: settings.value("count")?.count(),
     };
@@ -81,12 +83,16 @@ fn read_flow(
     Ok(flow)
 }
 
-fn read_path(settings: &Settings<'_>, routing: &Routing) -> Result<Option<Vec<Named>>, ScenarioError> {
-    let Some(path) = settings.given("path")? else { return Ok(None) };
+fn read_path(
+    settings: &Settings<'_>,
+    key: &'static str,
+    routing: &Routing,
+) -> Result<Option<Vec<Named>>, ScenarioError> {
+    let Some(path) = settings.given(key)? else { return Ok(None) };
     if !routing.is_static() {
-        return Err(settings.at("path").error(settings.found("path"), "only with routing.protocol = static"));
+        return Err(settings.at(key).error(settings.found(key), "only with routing.protocol = static"));
     }
-    let named = |name: String| Named { name, at: settings.at("path") };
+    let named = |name: String| Named { name, at: settings.at(key) };
     Ok(Some(path.list().into_iter().map(|id| named(id.text())).collect()))
 }
 

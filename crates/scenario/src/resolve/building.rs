@@ -22,7 +22,7 @@ pub(crate) fn resolve(
     if *mobility != Mobility::Static {
         return Err(at.error("a margin of links whose ends move", "mobility.model = \"static\""));
     }
-    let hops = flows.iter().filter_map(|flow| flow.path.as_ref()).flat_map(|path| path.windows(2));
+    let hops = flows.iter().flat_map(Flow::ways).flat_map(|way| way.windows(2));
     let links: BTreeSet<_> = hops.map(|hop| (hop[0].min(hop[1]), hop[0].max(hop[1]))).collect();
     if links.is_empty() {
         return Err(at.error("a margin of no link", "only with a [[flow]] that has a path"));

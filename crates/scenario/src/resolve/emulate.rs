@@ -1,9 +1,9 @@
-//! Which nodes are real hosts, what runs there, and which are switched off.
+//! Which nodes are real hosts, what runs there, and what happens to which.
 
 use super::network::Network;
 use crate::file::ScenarioFile;
 use crate::{EmulatedEvent, EmulatedHost, Endpoint, HostCommand, Layer, ScenarioError};
-use meshpace_settings::quoted;
+use meshpace_settings::{Location, quoted};
 
 pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<EmulatedHost>, ScenarioError> {
     let mut hosts: Vec<EmulatedHost> = Vec::new();
@@ -27,9 +27,26 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Vec<Emul
 pub(crate) fn events(file: &ScenarioFile, network: &Network) -> Result<Vec<EmulatedEvent>, ScenarioError> {
     let events = file.emulated_events.iter().map(|spec| {
         let node = network.mesh_node(&spec.node)?;
-        Ok(EmulatedEvent { at: spec.at, node, on: spec.on })
+        if spec.what.moves() {
+            check_place(file, network, &spec.place_at)?;
+        }
+        Ok(EmulatedEvent { at: spec.at, node, what: spec.what })
     });
     let mut events = events.collect::<Result<Vec<_>, ScenarioError>>()?;
     events.sort_by_key(|event| event.at);
     Ok(events)
+}
+
+/// Who hears whom has to follow from places alone, and nobody else may move.
+fn check_place(file: &ScenarioFile, network: &Network, at: &Location) -> Result<(), ScenarioError> {
+    if network.positions().is_none() {
+        return Err(at.error("a place in a mesh whose nodes have none", "a mesh whose nodes all have places"));
+    }
+    if file.mobility.is_some() {
+        return Err(at.error("a place beside [mobility]", "one of the two"));
+    }
+    if file.radio.fading_at.is_some() || file.radio.link_margin.is_some() {
+        return Err(at.error("a place where links fade or have a margin", "neither of the two"));
+    }
+    Ok(())
 }

@@ -53,14 +53,17 @@ pub(crate) fn resolve(
                 let found = format!("a flow from {} to itself", quoted(&source.name));
                 return Err(spec.to.at.error(found, "another node"));
             }
-            let path = match &spec.path {
-                Some(path) => {
-                    let path: Vec<_> = path.iter().map(|node| numbered(node, copy)).collect();
-                    Some(paths::resolve(&path, [from, to], network, graph)?)
-                }
-                None => None,
+            let way = |nodes: &Option<Vec<Named>>, ends| {
+                let numbered = |nodes: &Vec<Named>| nodes.iter().map(|node| numbered(node, copy)).collect();
+                let nodes: Option<Vec<_>> = nodes.as_ref().map(numbered);
+                nodes.map(|nodes| paths::resolve(&nodes, ends, network, graph)).transpose()
             };
-            flows.push(Flow { path, ..flow(spec, id, [from, to], seeds.run, index as u64) });
+            let path = way(&spec.path, [from, to])?;
+            let path_back = way(&spec.path_back, [to, from])?;
+            if let (Some(back), Some(given)) = (&path_back, &spec.path_back) {
+                paths::check_back(path.as_deref(), back, &given[0].at)?;
+            }
+            flows.push(Flow { path, path_back, ..flow(spec, id, [from, to], seeds.run, index as u64) });
         }
     }
     Ok(flows)
@@ -90,6 +93,7 @@ fn flow(spec: &FlowSpec, id: String, [from, to]: [Endpoint; 2], seed: u64, index
         stop: ends(last.stop),
         pauses: spec.on.windows(2).filter_map(pause).collect(),
         path: None,
+        path_back: None,
         dscp: spec.dscp,
         at: spec.at.clone(),
     }

@@ -1,10 +1,10 @@
-//! The path that a flow's data take, if the file gives it.
+//! The path that a flow's data take, and what comes back, if the file gives it.
 
 use super::graph::Graph;
 use super::network::Network;
 use crate::read::Named;
 use crate::{Endpoint, ScenarioError};
-use meshpace_settings::quoted;
+use meshpace_settings::{Location, quoted};
 use meshpace_units::NodeId;
 
 /// The mesh nodes of `path`, from the sender's side to the receiver's. A wired end may be named or left out; the way
@@ -63,4 +63,19 @@ pub(crate) fn resolve(
         return Err(at.error(found, "neighbours: within radio.tx_range, or with a [[radio_link]] both ways"));
     }
     Ok(nodes)
+}
+
+/// The way back joins the ends of the way there.
+pub(crate) fn check_back(
+    there: Option<&[NodeId]>,
+    back: &[NodeId],
+    at: &Location,
+) -> Result<(), ScenarioError> {
+    let Some(there) = there else {
+        return Err(at.error("the key without path", "path = the way of the data, beside it"));
+    };
+    if (there.first(), there.last()) != (back.last(), back.first()) {
+        return Err(at.error("a way between other nodes", "from the last node of path to its first"));
+    }
+    Ok(())
 }

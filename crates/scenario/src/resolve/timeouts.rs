@@ -30,7 +30,8 @@ pub(crate) fn check(
         );
         Err(file.radio.ack_timeout.at.error(file.radio.ack_timeout.name.clone(), allowed))
     };
-    if matches!(mobility, Mobility::RandomWaypoint { .. }) {
+    let is_sent = file.emulated_events.iter().any(|event| event.what.moves());
+    if is_sent || matches!(mobility, Mobility::RandomWaypoint { .. }) {
         if too_long(radio.tx_range) {
             return refuse(
                 radio.tx_range,
@@ -44,7 +45,7 @@ pub(crate) fn check(
         let id = |node: NodeId| &network.mesh[node.index()].id;
         format!("{} and {} hear each other {:.0} m apart", id(a), id(b), apart(a, b))
     };
-    for hop in flows.iter().filter_map(|flow| flow.path.as_ref()).flat_map(|path| path.windows(2)) {
+    for hop in flows.iter().flat_map(Flow::ways).flat_map(|way| way.windows(2)) {
         if too_long(apart(hop[0], hop[1])) {
             return refuse(apart(hop[0], hop[1]), who(hop[0], hop[1]));
         }

@@ -67,3 +67,15 @@ fn paths() {
     let aodv = "CHAIN\nflow = [{ from = \"n0\", to = \"n2\", path = [\"n0\", \"n1\", \"n2\"] }]\n";
     check(&[(2, "flow[0].path", "a list of 3", "only with routing.protocol = static", aodv)]);
 }
+
+#[test]
+fn ways_back() {
+    let flow = "routing = { protocol = \"static\" }\nCHAIN\n[[flow]]\nfrom = \"n0\"\nto = \"n2\"\n";
+    let text = |keys: &str| format!("{flow}{keys}");
+    let alone = text("path_back = [\"n2\", \"n1\", \"n0\"]\n");
+    let short = text("path = [\"n0\", \"n1\", \"n2\"]\npath_back = [\"n2\", \"n1\"]\n");
+    check(&[
+        (6, "flow[0].path_back", "the key without path", "the way of the data, beside it", &alone),
+        (7, "flow[0].path_back", "a path that ends at \"n1\"", "a path that ends at \"n0\"", &short),
+    ]);
+}

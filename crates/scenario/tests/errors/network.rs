@@ -176,3 +176,38 @@ fn flows_that_cannot_arrive() {
         ),
     ]);
 }
+
+#[test]
+fn what_happens_to_emulated_nodes() {
+    let event = |keys: &str| format!("CHAIN\nFLOW\n[[emulate.event]]\nat = \"1s\"\nnode = \"n1\"\n{keys}\n");
+    let goes = "x = 1\ny = 2\n";
+    let nowhere = "node = [{ id = \"n0\" }, { id = \"n1\" }]\nradio_link = [{ from = \"n0\", to = \"n1\" }]";
+    let nowhere = event(goes).replace("CHAIN\nFLOW", nowhere);
+    check(&[
+        (5, "emulate.event[0].node", "an event at which nothing happens", "radios, or x and y", &event("")),
+        (6, "emulate.event[0].x", "x without y", "both, or none of them", &event("x = 1")),
+        (6, "emulate.event[0].y", "y without x", "both, or none of them", &event("y = 1")),
+        (
+            6,
+            "emulate.event[0].takes",
+            "the key without x and y",
+            "where the node goes",
+            &event("takes = \"1s\""),
+        ),
+        (6, "emulate.event[0].x", "a place in a mesh whose nodes have none", "all have places", &nowhere),
+        (
+            6,
+            "emulate.event[0].x",
+            "a place beside [mobility]",
+            "one of the two",
+            &event(&format!("{goes}[mobility]\nmodel = \"random-waypoint\"\narea = [900, 900]")),
+        ),
+        (
+            6,
+            "emulate.event[0].x",
+            "links fade or have a margin",
+            "neither",
+            &event(&format!("{goes}[radio]\nfading_db = 2")),
+        ),
+    ]);
+}

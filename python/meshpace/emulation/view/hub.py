@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 _KEPT = 20
 """Lines, two seconds of them. Who falls farther behind misses some, and sees it by their times."""
@@ -18,6 +18,7 @@ class Hub:
         self._changed = threading.Condition()
         self._lines: deque[bytes] = deque(maxlen=_KEPT)
         self._count = 0
+        self._routes = (0, b"")
         self._last: bytes | None = None
         self._watching = 0
 
@@ -27,6 +28,16 @@ class Hub:
             self._lines.append(line)
             self._count += 1
             self._changed.notify_all()
+
+    def tell_routes(self, routes: Mapping[str, object]) -> None:
+        """Routes are others: pairs of a node and the next one, by where they lead."""
+        with self._changed:
+            self._routes = (self._routes[0] + 1, json.dumps(routes).encode())
+
+    def routes(self, number: int) -> tuple[int, bytes] | None:
+        """Them and how often they have been told; None: no more than so often."""
+        with self._changed:
+            return self._routes if self._routes[0] > number else None
 
     def over(self, words: Sequence[str]) -> None:
         """No line comes any more; ``words`` say why. Only the first call counts."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -39,6 +39,10 @@ class View:
         self._close_sink()
         source, self._source = self._source, -1
         threading.Thread(target=_read, args=(source, self._hub), name="view", daemon=True).start()
+
+    def tell_routes(self, routes: Mapping[str, object]) -> None:
+        """Whoever looks on is shown these, by where they lead."""
+        self._hub.tell_routes(routes)
 
     def over(self, words: Sequence[str]) -> None:
         """Whoever looks on is told that it is over, and what came of it."""
@@ -138,10 +142,14 @@ class _Handler(BaseHTTPRequestHandler):
         """Server-sent events (HTML standard, section 9.2) from the latest line on, until there are no more."""
         hub = self.server.hub
         self._head("text/event-stream")
-        number, last = max(0, hub.count - 1), None
+        number, told, last = max(0, hub.count - 1), 0, None
         while last is None:
             number, lines, last = hub.after(number, _QUIET_S)
             events = [b"data: " + line + b"\n\n" for line in lines] or [b": nothing new\n\n"]
+            routes = hub.routes(told)
+            if routes is not None:
+                told, words = routes
+                events.append(b"event: routes\ndata: " + words + b"\n\n")
             if last is not None:
                 events.append(b"event: over\ndata: " + last + b"\n\n")
             self.wfile.write(b"".join(events))

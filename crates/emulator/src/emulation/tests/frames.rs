@@ -153,8 +153,9 @@ fn several_radios_are_several_ports_and_a_channel_is_one_link() {
             .collect();
         let name = |name: &str| name.to_owned();
         assert_eq!(names, [(0, name("mesh0")), (1, name("mesh0")), (2, name("mesh0")), (1, name("mesh1"))]);
-        for (port, to) in [(1, 0), (3, 2)] {
-            let to_all = frame(ALL, mac(1), 0x88b5, &[port as u8; 40]);
+        let second = [0x02, 0x6d, 0x70, 1, 0, 2];
+        for (port, own, to) in [(1, mac(1), 0), (3, second, 2)] {
+            let to_all = frame(ALL, own, 0x88b5, &[port as u8; 40]);
             let now = at(100 * port as u64);
             assert_eq!(came(&mut emulation, now), []);
             emulation.send(now, port, &to_all);
@@ -162,8 +163,61 @@ fn several_radios_are_several_ports_and_a_channel_is_one_link() {
         }
         assert_eq!(came(&mut emulation, at(400)), []);
         emulation.send(at(400), 0, &frame(mac(2), mac(0), 0x88b5, b"right is on another channel"));
-        assert_eq!((came(&mut emulation, at(500)), emulation.frames[0].unknown), (vec![], 1));
+        assert_eq!((came(&mut emulation, at(500)), emulation.frames.by_port[0].unknown), (vec![], 1));
+        // Each radio has an address of its own, by which it is known on its own channel alone.
+        emulation.send(at(500), 3, &frame(mac(2), mac(1), 0x88b5, b"its first radio's"));
+        emulation.send(at(500), 2, &frame(mac(1), mac(2), 0x88b5, b"for its first radio"));
+        let for_second = frame(second, mac(2), 0x88b5, b"for its second radio");
+        emulation.send(at(500), 2, &for_second);
+        assert_eq!(came(&mut emulation, at(600)), [(3, for_second)]);
+        let counts = &emulation.frames.by_port;
+        assert_eq!((counts[3].foreign, counts[2].unknown), (1, 1));
     });
+}
+
+/// A neighbour that goes 2 km away at once, and comes back in 4 s.
+#[test]
+fn a_node_goes_and_comes_back() {
+    let text = TEXT.replace("[emulate]", "[emulate]\nevent = [{ at = \"1s\", node = \"n0\", x = 0, y = 2000 }, { at = \"2s\", node = \"n0\", x = 0, y = 0, takes = \"4s\" }]");
+    with(&text, |_, mut emulation| {
+        let mut heard = Vec::new();
+        for tenth in 0..70 {
+            let now = at(100 * tenth + 50);
+            heard.extend(came(&mut emulation, now).into_iter().map(|_| tenth - 1));
+            emulation.send(now, N1, &frame(mac(0), mac(1), 0x88b5, &[1; 30]));
+        }
+        // Within 250 m of n1, which is 200 m to the east, from 150 m to the north on: 3.7 of the 4 s.
+        let (before, after): (Vec<_>, Vec<_>) = heard.iter().partition(|tenth| **tenth < 10);
+        assert_eq!(before, (0..10).collect::<Vec<_>>());
+        assert!(after.contains(&58) && !after.contains(&55), "{after:?}");
+        assert_eq!(after.last(), Some(&68));
+    });
+}
+
+#[test]
+fn frames_and_the_time_that_they_take_count_from_the_beginning_of_the_measured_interval() {
+    let scenario = scenario(&TEXT.replace("warmup = \"0s\"", "warmup = \"1s\""));
+    let mut clock = crate::air::Clock::new(&scenario);
+    let read = clock.clone();
+    let mut emulation = Emulation::new(&scenario, &hosts(&scenario), &mut clock).expect("it runs");
+    for now in [at(500), at(1_500), at(2_500)] {
+        came(&mut emulation, now);
+        emulation.send(now, N1, &frame(ALL, mac(1), 0x0806, &[1; 28]));
+    }
+    came(&mut emulation, at(2_600));
+    emulation.send(at(2_600), N1, &frame(mac(0), mac(1), 0x88b5, &[1; 100]));
+    came(&mut emulation, at(3_000));
+    let radios: Vec<_> = emulation.radios().map(|radio| read.of(radio)).collect();
+    let (_, _, frames) = emulation.report(&scenario, at(3_000));
+    let counts = |index: usize| frames[index].counts;
+    assert_eq!((counts(1).sent, counts(1).sent_to_all), (3, 2));
+    assert_eq!((counts(0).received, counts(0).received_to_all), (3, 2));
+    assert_eq!((counts(2).received, counts(2).received_to_all), (2, 2));
+    // At 1 Mbit/s, after a preamble of 192 us: 28 bytes and 34 of the MAC's. The RTS for the third frame is not for all.
+    let to_all = 2.0 * (192.0 + 8.0 * 62.0) * 1e-6;
+    assert!((radios[1].airtime_to_all_s - to_all).abs() < 1e-12, "{radios:?}");
+    assert!(radios[1].airtime_s > to_all + 400e-6, "{radios:?}");
+    assert!(radios[0].airtime_s > 200e-6 && radios[0].airtime_to_all_s == 0.0, "its answers: {radios:?}");
 }
 
 #[test]
@@ -221,7 +275,7 @@ fn what_no_radio_would_send_is_refused_and_counted() {
             unknown: 2,
             ..FrameCounts::default()
         };
-        assert_eq!(emulation.frames[N0], expected);
+        assert_eq!(emulation.frames.by_port[N0], expected);
     });
 }
 

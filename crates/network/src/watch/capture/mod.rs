@@ -108,6 +108,7 @@ impl<W: Write> Capture<W> {
             return;
         }
         self.frame.clear();
+        self.network.addresses.on(air);
         let radio = &self.radios[air.index()];
         radiotap::header(&mut self.frame, now, frame, place, radio);
         let start = self.frame.len();
