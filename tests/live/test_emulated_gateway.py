@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from control import ask
 from daemon import CONFIG
 from emulating import MESH, Emulation, called
 from net import MESHPACED, wait_for
+from test_emulate_frames import CHAIN
 
 SIZE = 600_000
 # Whoever connects gets the file; whoever asks gets its own.
@@ -88,6 +90,39 @@ def _paced(control: Path, client: str) -> dict[str, Any] | None:
     flows = ask(control, "flows")["flows"]["list"]
     mine = [flow for flow in flows if client in flow["wireless"] and flow["queued"] and flow["wireless_rtt_s"]]
     return mine[0] if mine else None
+
+
+def test_gateway_and_edge_run_at_nodes_whose_kernels_forward(tmp_path: Path) -> None:
+    """The hops are those of the time to live, which routers count down here; the receiver's node thins its answers."""
+    name = called(42)
+    control, edge = (Path(f"/run/{name}{end}.sock") for end in ("", "-edge"))
+    config, thins = tmp_path / "meshpaced.toml", tmp_path / "edge.toml"
+    text = CONFIG.format(mode="pace", top="", rate="11Mbps", hops=9, socket=control, more="")
+    config.write_text(text.replace("sources = []", 'sources = ["ttl"]'))
+    thins.write_text(f'[edge]\nsocket = "{edge}"\nlisten = "off"\n')
+    data = tmp_path / "file"
+    data.write_bytes(bytes(number * number % 251 for number in range(SIZE // 4)))
+    daemons = {"n3": f"gateway --config {config}", "n0": f"edge --config {thins} --interface mesh0"}
+    nodes = [f'[[emulate.node]]\nnode = "{node}"\nrun = "exec {MESHPACED} {run}"\n' for node, run in daemons.items()]
+    with Emulation(tmp_path, name, "\n".join([CHAIN, *nodes])) as emulation:
+        emulation.wait_until_up()
+        wait_for(lambda: emulation.process.poll() is not None or (answers(control) and edge.exists()))
+        with emulation.beside("B", sys.executable, "-c", SERVE, "10.77.0.6", data) as serving:
+            assert serving.stdout is not None
+            assert serving.stdout.readline() == "up\n"
+            with emulation.beside("n0", sys.executable, "-c", FETCH, "10.77.0.6") as fetching:
+                flow = wait_for(lambda: _paced(control, "10.77.0.2"))
+                assert fetching.stdout is not None
+                _, digest = fetching.stdout.read().split()
+        assert digest == hashlib.sha256(data.read_bytes()).hexdigest(), "byte for byte"
+        assert flow["hops"] == 3
+        assert ask(control, "status")["status"]["traffic"]["held_total"] > 20, "packets waited for their turn"
+        said = emulation.run("n0", MESHPACED, "edge", "--config", thins, "--status", "--json")
+        assert json.loads(said.stdout)["thinned"] > 20, said.stdout
+        emulation.process.terminate()
+        emulation.process.communicate(timeout=60)
+    for path in (control, edge):
+        path.unlink(missing_ok=True)
 
 
 @pytest.mark.takes(41)
