@@ -21,6 +21,9 @@ rate = "{rate}"
 sources = []
 default = {hops}
 
+[guard]
+on = {guard}
+
 [control]
 socket = "{socket}"
 {more}
@@ -39,6 +42,7 @@ class Daemon(Background):
         rate: str = "11Mbps",
         top: str = "",
         more: str = "",
+        guard: str = "false",
         program: Path = MESHPACED,
     ) -> None:
         stem = net.folder / net.gw
@@ -47,7 +51,7 @@ class Daemon(Background):
         self.program = program
         self.file = stem.with_suffix(".toml")
         self.socket = Path(f"/run/{net.gw}.sock")  # a socket's path has at most 107 bytes
-        self.keys: dict[str, Any] = {"hops": hops, "rate": rate, "top": top, "more": more}
+        self.keys: dict[str, Any] = {"hops": hops, "rate": rate, "top": top, "more": more, "guard": guard}
         self.under: list[str] = []  # a command that runs it, with its arguments
         self.write(mode)
 

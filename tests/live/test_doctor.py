@@ -78,7 +78,7 @@ def test_a_daemon_at_another_socket_than_the_files_is_asked_there(tmp_path: Path
     """Its mode was set at run time, and with it which rules shape hosts: they are as they should be."""
     with (
         Net(tmp_path, None, room="c") as net,
-        Daemon(net, "observe", more='[hosts]\nrate = "100Mbps"\n') as daemon,
+        Daemon(net, "observe", rate="1Gbps", hops=1, more='[hosts]\nrate = "100Mbps"\n') as daemon,
         Bulk(net, pause=0.05),
     ):
         wait_for(daemon.flows)

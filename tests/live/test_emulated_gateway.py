@@ -58,7 +58,7 @@ def test_the_daemon_paces_what_crosses_a_gateway_that_is_a_host(tmp_path: Path, 
     name = called(40)
     control = Path(f"/run/{name}.sock")
     config = tmp_path / "meshpaced.toml"
-    config.write_text(CONFIG.format(mode="pace", top="", rate="11Mbps", hops=3, socket=control, more=""))
+    config.write_text(CONFIG.format(mode="pace", top="", rate="11Mbps", hops=3, socket=control, more="", guard="false"))
     data = tmp_path / "file"
     data.write_bytes(bytes(number * number % 251 for number in range(SIZE)))
     text = MESH + GATEWAY.format(run=f"{MESHPACED} gateway --config {config}")

@@ -30,7 +30,11 @@ def test_init_finds_the_mesh_by_its_routes_and_never_overwrites(tmp_path: Path) 
         assert not file.exists()
         # As babeld enters them.
         run("ip", "-n", net.gw, "route", "add", "10.99.0.0/24", "via", "10.77.0.2", "dev", "mesh0", "proto", "babel")
-        said = meshpaced(net, "init", "--config", file)
+        # On no 802.11 interface nobody tells the rate of its links, and none is made up.
+        said = meshpaced(net, "init", "--config", file, status=2)
+        assert "--rate: no 802.11 driver tells the rate of the links behind mesh0" in said
+        assert not file.exists()
+        said = meshpaced(net, "init", "--config", file, "--rate", "1Gbps")
         assert f"{file} written for mesh0 (routes of Babel)" in said
         assert f"meshpaced gateway --config {file}" in said, "the service would read another one"
         assert "will refuse" not in meshpaced(net, "check", file)
@@ -38,7 +42,7 @@ def test_init_finds_the_mesh_by_its_routes_and_never_overwrites(tmp_path: Path) 
         before = file.read_bytes()
         assert "stays as it is" in meshpaced(net, "init", "--config", file, "--interface", "up0", status=2)
         assert file.read_bytes() == before
-        assert 'interfaces = ["up0"]' in meshpaced(net, "init", "--print", "--interface", "up0")
+        assert 'interfaces = ["up0"]' in meshpaced(net, "init", "--print", "--interface", "up0", "--rate", "1Gbps")
         daemon = Daemon(net, "observe")
         daemon.file.write_text(f"{file.read_text()}\n", encoding="utf-8")
         text = daemon.file.read_text().replace("[control]\n", f'[control]\nsocket = "{daemon.socket}"\n')

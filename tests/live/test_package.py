@@ -135,7 +135,9 @@ def test_installed_used_upgraded_removed_and_purged(machine: Machine, package: P
 
     # Without a file: what to do.
     assert "`meshpaced init` makes one" in machine.run("meshpaced", "check", status=2)
-    assert "/etc/meshpaced.toml written for mesh0" in machine.run("meshpaced", "init", "--interface", "mesh0")
+    init = ("meshpaced", "init", "--interface", "mesh0")
+    assert "--rate: no 802.11 driver" in machine.run(*init, status=2)
+    assert "/etc/meshpaced.toml written for mesh0" in machine.run(*init, "--rate", "54Mbps")
     assert "stays as it is" in machine.run("meshpaced", "init", "--interface", "mesh1", status=2)
     assert 'interfaces = ["mesh0"]' in machine.run("meshpaced", "check")
 

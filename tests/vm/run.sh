@@ -34,13 +34,13 @@ if ! test -e kernel/done; then
     rm -f "$package"_*.deb
     touch kernel/done
 fi
-# babeld, unpacked too: installed it would be a service of this machine.
-if ! test -e tools/done; then
+# babeld, unpacked too: installed it would be a service of this machine. And WireGuard's tool.
+if ! test -x tools/usr/bin/wg; then
     rm -rf tools ./*.deb
-    apt-get download babeld libb2-1 libgomp1 2>/dev/null
-    for package in babeld libb2-1 libgomp1; do dpkg-deb -x "$package"_*.deb tools; done
+    packages=(babeld libb2-1 libgomp1 wireguard-tools)
+    apt-get download "${packages[@]}" 2>/dev/null
+    for package in "${packages[@]}"; do dpkg-deb -x "$package"_*.deb tools; done
     rm -f ./*.deb
-    touch tools/done
 fi
 version=$(basename kernel/boot/vmlinuz-* | sed 's/vmlinuz-//')
 test -e "kernel/lib/modules/$version/modules.dep" || depmod -b kernel "$version"
@@ -61,7 +61,7 @@ put "$binary" meshpaced
 put "$minstrel" minstrel
 cc -O2 -Wall -Wextra -Werror -o medium "$here/medium.c"
 put ./medium
-cp tools/usr/sbin/babeld root/bin/
+cp tools/usr/sbin/babeld tools/usr/bin/wg root/bin/
 libraries=(tools/usr/lib/*-linux-*)
 mkdir -p "root/lib/$(basename "${libraries[0]}")"
 cp -a "${libraries[0]}"/*.so* "root/lib/$(basename "${libraries[0]}")/"
@@ -69,7 +69,8 @@ if command -v iptables >/dev/null; then put iptables; fi
 cp "$here"/guest/* root/cases/
 # tcpdump looks up whom it runs as.
 echo "root:x:0:0::/tmp:/bin/bash" >root/etc/passwd
-modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nft_reject_inet nfnetlink_queue mac80211_hwsim tcp_bbr)
+modules=(veth sch_fq sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nft_reject_inet nfnetlink_queue mac80211_hwsim tcp_bbr
+    8021q wireguard batman-adv)
 for module in "${modules[@]}"; do
     modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
 done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >order

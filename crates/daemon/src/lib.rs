@@ -20,6 +20,7 @@ pub mod flows;
 #[cfg(feature = "foreign")]
 pub mod foreign;
 pub mod gateway;
+pub mod guard;
 pub mod hops;
 #[cfg(feature = "ebpf")]
 pub mod host;
@@ -28,6 +29,7 @@ pub mod lease;
 #[cfg(feature = "manual")]
 pub mod manual;
 pub mod metrics;
+pub mod plausible;
 pub mod rights;
 pub mod rules;
 pub mod service_manager;

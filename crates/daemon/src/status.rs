@@ -47,6 +47,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 fn render(status: &Status) -> String {
     let mut out = String::new();
     summary(&mut out, status);
+    doubts(&mut out, status);
     hosts(&mut out, status);
     fairness(&mut out, status);
     troubles(&mut out, status);
@@ -134,6 +135,17 @@ fn waits(wait: &Wait) -> String {
     match (wait.aqm_drops, wait.aqm_marks) {
         (0, 0) => told,
         (drops, marks) => format!("{told}; {} dropped, {} marked as too long", count(drops), count(marks)),
+    }
+}
+
+/// The guard's state; what is believed and cannot be, and what to do about it.
+fn doubts(out: &mut String, status: &Status) {
+    if let Some(guard) = &status.guard {
+        line(out, "guard", format!("for {}: {}", time(guard.for_s), guard.message));
+    }
+    for doubt in &status.doubts {
+        line(out, "doubt", format!("{}, for {}: {}", doubt.name, time(doubt.for_s), doubt.found));
+        line(out, "", format!("-> {}", doubt.remedy));
     }
 }
 
@@ -250,7 +262,7 @@ mod tests {
             "test",
             b"mode = \"pace\"\n[mesh]\ninterfaces = [\"mesh0\"]\n[[subnet]]\nprefix = \"10.1.2.0/24\"\npaced_share = 0.5",
         );
-        crate::control::status_of(&example::snapshot(flows), &config.unwrap())
+        crate::control::status_of(&example::snapshot(flows), &config.unwrap(), &[])
     }
 
     #[test]
@@ -267,6 +279,21 @@ mod tests {
             "{text}"
         );
         assert!(!text.contains("note"), "nothing is wrong: {text}");
+    }
+
+    #[test]
+    fn what_cannot_be_is_said_and_what_to_do_about_it() {
+        let mut status = status(Vec::new());
+        status.doubts = vec![crate::control::protocol::Doubt {
+            name: "rate".into(),
+            for_s: 75.0,
+            found: "a gets 2 Mbit/s over links of 1 Mbit/s".into(),
+            remedy: "set mesh.rate".into(),
+            contradicts: true,
+        }];
+        let text = render(&status);
+        let said = "doubt      rate, for 1 min 15 s: a gets 2 Mbit/s over links of 1 Mbit/s\n           -> set mesh.rate\n";
+        assert!(text.contains(said), "{text}");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 //! | [`monotonic_now`], [`thread_cpu_time`] | `clock_gettime(2)` |
 //! | [`Poller`], [`Deadline`], [`Waker`], [`Signals`] | `epoll(7)`, `timerfd_create(2)`, `eventfd(2)`, `signalfd(2)` |
 //! | [`NfQueue`] | NFQUEUE over netlink, `include/uapi/linux/netfilter/nfnetlink_queue.h` |
+//! | [`Conntrack`] | connection tracking over netlink, `include/uapi/linux/netfilter/nfnetlink_conntrack.h` |
 //! | [`Tun`] | `Documentation/networking/tuntap.rst` |
 //! | [`RawSender`], [`FrameSender`] | `raw(7)`, `ipv6(7)`; `packet(7)` |
 //! | [`Namespace`] | `setns(2)`, `network_namespaces(7)` |
@@ -25,6 +26,7 @@
 mod address;
 pub mod bpf;
 mod clock;
+mod conntrack;
 mod deadline;
 #[cfg(feature = "foreign")]
 pub mod foreign;
@@ -46,6 +48,7 @@ mod tun;
 mod waker;
 
 pub use clock::{monotonic_now, thread_cpu_time};
+pub use conntrack::Conntrack;
 pub use deadline::Deadline;
 pub use frame::FrameSender;
 pub use heap::give_back_large_blocks;

@@ -1,4 +1,4 @@
-//! One question to the kernel about interfaces, addresses or routes, and its one answer: rtnetlink(7).
+//! One question to the kernel about interfaces, addresses or routes, or about netfilter, and its one answer: rtnetlink(7).
 
 use crate::netlink;
 use nix::sys::socket::{
@@ -18,8 +18,17 @@ pub(crate) struct RtNetlink {
 
 impl RtNetlink {
     pub(crate) fn open() -> io::Result<Self> {
+        Self::to(SockProtocol::NetlinkRoute)
+    }
+
+    /// One that leads to netfilter's subsystems.
+    pub(crate) fn to_netfilter() -> io::Result<Self> {
+        Self::to(SockProtocol::NetlinkNetFilter)
+    }
+
+    fn to(protocol: SockProtocol) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC;
-        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkRoute)?;
+        let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, protocol)?;
         connect(socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
         Ok(Self { socket })
     }

@@ -70,7 +70,7 @@ _subnet() {
 meshpaced_toml() {
 	_head
 	config_foreach _main meshpaced
-	_tables mesh hops law gateway hosts nfqueue control metrics events host edge
+	_tables mesh hops law gateway hosts guard nfqueue control metrics events host edge
 	_seen=
 	config_foreach _note static
 	if [ -n "$_seen" ]; then

@@ -49,6 +49,7 @@ pub(super) static ROOT: Section = Section {
         Key::new("law", Kind::Free("a table of the rate law's parameters"), "The rate law."),
         Key::new("gateway", Kind::Free("a table of the gateway's parameters"), "The gateway."),
         Key::new("hosts", Kind::Table(&HOSTS), "What goes into the mesh, by host."),
+        Key::new("guard", Kind::Table(&GUARD), "What happens after pacing was switched on."),
         Key::new("nfqueue", Kind::Table(&NFQUEUE), "The kernel's packet queue."),
         Key::new("control", Kind::Table(&CONTROL), "The socket of status, flows, explain, top and reload."),
         Key::new("metrics", Kind::Table(&METRICS), "Prometheus metrics."),
@@ -168,6 +169,26 @@ static HOSTS: Section = Section {
         .default("\"250ms\""),
         Key::new("burst_time", real(&TIME, 0.0, 1.0), "Lateness of departures that the next ones make up for.")
             .default("\"1ms\""),
+    ],
+};
+
+static GUARD: Section = Section {
+    doc: "After pacing was switched on, by `meshpaced mode pace` or a reload, blocks with it and with the modes of before take turns, in a \
+          drawn order. If pacing brings too little of the goodput of the hosts concerned, the daemon goes back and says so. What the file \
+          says when the daemon starts is not guarded.",
+    more: &[],
+    keys: &[
+        Key::new("on", Kind::Flag, "Whether it compares.").default("true"),
+        Key::new("block", real(&TIME, 2.0, 3_600.0), "Length of a block, of which the first third is not counted.")
+            .default("\"10s\""),
+        Key::new(
+            "pairs",
+            whole(1, 1_000),
+            "Pairs of blocks with traffic on both sides that are compared; four suffice if each says that it costs so much. Three times as \
+             many are tried at most.",
+        )
+        .default("6"),
+        Key::new("loss", real(&RATIO, 0.01, 0.99), "It goes back if pacing brings this part less.").default("0.33"),
     ],
 };
 

@@ -34,6 +34,8 @@ pub struct Config {
     pub hook: Option<HookMaker>,
     /// What goes into the mesh, by host.
     pub hosts: Hosts,
+    /// How what is switched on is compared with what was before; `None`: not at all.
+    pub guard: Option<crate::guard::Terms>,
     /// The kernel's packet queue.
     pub nfqueue: Nfqueue,
     /// The control socket.

@@ -5,6 +5,7 @@ use super::{
     Config, Control, Datapath, Edge, EdgeDatapath, Events, Flows, HopSource, Hops, Host, Hosts, Memory, Mesh,
     Metrics, Mode, Nfqueue, RateSource, Subnet, parameters,
 };
+use crate::guard::Terms;
 use ipnet::IpNet;
 use meshpace_gateway::{Equipment, ShaperConfig, ShareBy};
 use meshpace_keys::Word;
@@ -66,6 +67,7 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         law,
         hook,
         hosts,
+        guard: read_guard(&root.section("guard")?)?,
     })
 }
 
@@ -99,6 +101,15 @@ fn read_hosts(
         flows: settings.choice("flows", &[("paced", Flows::Paced), ("free", Flows::Free)])?,
         in_place_of_ebpf: shaper.is_some() && datapath == Datapath::Ebpf,
     })
+}
+
+fn read_guard(settings: &Settings<'_>) -> Result<Option<Terms>, FileError> {
+    let terms = Terms {
+        block: settings.value("block")?.span(),
+        pairs: settings.value("pairs")?.count(),
+        loss: settings.value("loss")?.real(),
+    };
+    Ok(settings.value("on")?.flag().then_some(terms))
 }
 
 fn read_control(settings: &Settings<'_>) -> Result<Control, FileError> {

@@ -1,10 +1,14 @@
 //! `meshpaced reload`, `mode` and `stop`: orders to a running daemon.
 
 use super::client::{Client, SocketArgs, unexpected};
-use super::protocol::{Answer, Request};
+use super::protocol::{Answer, Guard, Request};
 use crate::Failure;
 use ipnet::IpNet;
 use std::process::ExitCode;
+use std::time::Duration;
+
+/// Time between two looks at a guard that compares.
+const LOOK: Duration = Duration::from_secs(1);
 
 /// Arguments of `meshpaced reload`.
 #[derive(Debug, clap::Args)]
@@ -22,6 +26,12 @@ pub struct ModeArgs {
     /// Only for the mesh hosts of this prefix, such as 10.1.2.0/24; default: all that no subnet says otherwise about.
     #[arg(long, value_name = "PREFIX")]
     subnet: Option<IpNet>,
+    /// Pace although something that the daemon believes cannot be (`meshpaced status` and `doctor` say what).
+    #[arg(long)]
+    anyway: bool,
+    /// Wait until the guard of what is switched on has compared; the exit status is 1 if it went back.
+    #[arg(long)]
+    wait: bool,
     #[command(flatten)]
     socket: SocketArgs,
 }
@@ -46,7 +56,24 @@ pub fn reload(args: &ReloadArgs) -> Result<ExitCode, Failure> {
 /// # Errors
 /// What is wrong with reaching the daemon.
 pub fn mode(args: &ModeArgs) -> Result<ExitCode, Failure> {
-    order(&args.socket, &Request::Mode { mode: args.mode.clone(), subnet: args.subnet })
+    let ModeArgs { mode, subnet, anyway, wait, socket } = args;
+    let done = order(socket, &Request::Mode { mode: mode.clone(), subnet: *subnet, anyway: *anyway })?;
+    if *wait { wait_for_guard(socket) } else { Ok(done) }
+}
+
+/// Waits for what the guard finds, if there is one.
+#[allow(clippy::disallowed_methods, reason = "whoever runs the command asked to wait")]
+fn wait_for_guard(socket: &SocketArgs) -> Result<ExitCode, Failure> {
+    loop {
+        let answer = Client::ask_once(socket, &Request::Status {})?.answer;
+        let Answer::Status(status) = answer else { return Err(unexpected(&answer)) };
+        let Some(guard) = status.guard else { return Ok(ExitCode::SUCCESS) };
+        if guard.state != Guard::COMPARES {
+            crate::text::print(&format!("{}\n", guard.message))?;
+            return Ok(if guard.state == Guard::WENT_BACK { ExitCode::FAILURE } else { ExitCode::SUCCESS });
+        }
+        std::thread::sleep(LOOK);
+    }
 }
 
 /// Ends a running daemon.

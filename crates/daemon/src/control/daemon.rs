@@ -2,18 +2,21 @@
 
 use super::data::{DataThread, Unanswered};
 use super::flow_name::find_flow;
-use super::protocol::{Answer, Flows, Refusal, Request};
+use super::guarding::InForce;
+use super::modes::{said_of_mode, with_mode};
+use super::protocol::{Answer, Flows, Refusal, Request, Status};
 use super::report;
 use super::sort::{Filter, SortKey};
 use crate::Failure;
-use crate::config::{Config, Mode, Subnet};
+use crate::config::{Config, Mode};
 use crate::events::{By, Event, Sink};
-use crate::state;
+use crate::plausible::Doubt;
+use crate::state::{self, Snapshot};
 use ipnet::IpNet;
 use meshpace_linux::{Peer, effective_user};
 use std::net::SocketAddr;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// The daemon, as its clients see it: the data thread, and the configuration in force.
 #[derive(Debug)]
@@ -23,7 +26,9 @@ pub struct Daemon {
     /// The configuration's file.
     file: PathBuf,
     /// In force; held while it is being changed, so that changes come one after the other.
-    config: Mutex<Arc<Config>>,
+    in_force: Mutex<InForce>,
+    /// What is believed and cannot be, as of the latest look.
+    doubts: Mutex<Vec<Doubt>>,
     /// The user that the daemon runs as, who besides root may change something.
     owner: u32,
 }
@@ -35,7 +40,8 @@ impl Daemon {
     /// A daemon that runs with `config`, read from `file`.
     #[must_use]
     pub fn new(data: DataThread, events: Sink, file: PathBuf, config: Config) -> Self {
-        Self { data, events, file, config: Mutex::new(Arc::new(config)), owner: effective_user() }
+        let (in_force, doubts) = (Mutex::new(InForce::new(config)), Mutex::default());
+        Self { data, events, file, in_force, doubts, owner: effective_user() }
     }
 
     /// The data thread.
@@ -47,7 +53,22 @@ impl Daemon {
     /// The configuration in force.
     #[must_use]
     pub fn config(&self) -> Arc<Config> {
-        Arc::clone(&self.config.lock().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.in_force().config)
+    }
+
+    fn in_force(&self) -> MutexGuard<'_, InForce> {
+        self.in_force.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is doubtful now.
+    #[must_use]
+    pub fn doubts(&self) -> Vec<Doubt> {
+        self.doubts.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Notes what is doubtful now.
+    pub fn set_doubts(&self, doubts: Vec<Doubt>) {
+        *self.doubts.lock().unwrap_or_else(PoisonError::into_inner) = doubts;
     }
 
     /// True for root and the daemon's own user; others that the socket's permissions let in may look.
@@ -75,7 +96,9 @@ impl Daemon {
             }
             Request::Flow { flow } => self.flow(&flow),
             Request::Reload {} => self.reload(Some(by)).map(Answer::Done),
-            Request::Mode { mode, subnet } => self.set_mode(&mode, subnet, by).map(Answer::Done),
+            Request::Mode { mode, subnet, anyway } => {
+                self.set_mode(&mode, subnet, anyway, by).map(Answer::Done)
+            }
             Request::Stop {} => self.stop("control socket", Some(by)).map(Answer::Done),
         };
         answer.unwrap_or_else(Answer::Error)
@@ -83,7 +106,12 @@ impl Daemon {
 
     fn status(&self) -> Result<Answer, Refusal> {
         let snapshot = self.data.snapshot()?;
-        Ok(Answer::Status(Box::new(report::status(&snapshot, &self.config()))))
+        let (config, guard) = {
+            let in_force = self.in_force();
+            (Arc::clone(&in_force.config), in_force.report(snapshot.at))
+        };
+        let status = Status { guard, ..report::status(&snapshot, &config, &self.doubts()) };
+        Ok(Answer::Status(Box::new(status)))
     }
 
     fn flows(
@@ -131,9 +159,9 @@ impl Daemon {
         });
         self.events.reopen();
         let reloaded = read.and_then(|config| {
-            let mut current = self.config.lock().unwrap_or_else(PoisonError::into_inner);
-            let fixed = needs_restart(&current, &config);
-            let said = self.put_in_force(&mut current, config)?;
+            let mut current = self.in_force();
+            let fixed = needs_restart(&current.config, &config);
+            let said = current.switch(&self.data, config)?;
             Ok(if fixed.is_empty() {
                 said
             } else {
@@ -148,19 +176,29 @@ impl Daemon {
     }
 
     /// Changes the mode of the mesh hosts of `subnet`, or of all that no subnet says otherwise about, until the next
-    /// reload, as `by` asked.
+    /// reload, as `by` asked. What is believed and cannot be keeps it from pacing, unless that is asked for `anyway`.
     ///
     /// # Errors
-    /// If there is no such mode, or the data thread keeps the earlier one.
-    pub fn set_mode(&self, mode: &str, subnet: Option<IpNet>, by: By) -> Result<String, Refusal> {
+    /// If there is no such mode, if something contradicts it, or the data thread keeps the earlier one.
+    pub fn set_mode(
+        &self,
+        mode: &str,
+        subnet: Option<IpNet>,
+        anyway: bool,
+        by: By,
+    ) -> Result<String, Refusal> {
         let known = [Mode::Off, Mode::Observe, Mode::Pace].into_iter().find(|known| known.name() == mode);
         let mode = known.ok_or_else(|| {
             mendable(format!("{mode:?} is no mode; allowed: \"off\", \"observe\", \"pace\""))
         })?;
-        let mut current = self.config.lock().unwrap_or_else(PoisonError::into_inner);
-        let config = with_mode(&current, mode, subnet);
-        self.put_in_force(&mut current, config)?;
-        let said = said_of_mode(&current, mode, subnet);
+        if mode == Mode::Pace && !anyway {
+            self.doubts().iter().find(|doubt| doubt.name.contradicts()).map_or(Ok(()), refuse)?;
+        }
+        let mut current = self.in_force();
+        let config = with_mode(&current.config, mode, subnet);
+        current.switch(&self.data, config)?;
+        let said = said_of_mode(&current.config, mode, subnet);
+        let said = current.said_of_guard().into_iter().fold(said, |said, guard| format!("{said}; {guard}"));
         let subnet = subnet.map(|subnet| subnet.to_string());
         self.events.emit(Event::ModeChanged { mode: mode.name(), subnet, by });
         Ok(said)
@@ -176,12 +214,10 @@ impl Daemon {
         Ok("stopping: what is held leaves now".into())
     }
 
-    fn put_in_force(&self, current: &mut Arc<Config>, config: Config) -> Result<String, Refusal> {
-        let sent = Box::new(config.clone());
-        let said = self.data.ask(|answer| state::Request::Reload(sent, answer))?;
-        let said = said.map_err(|message| Refusal { mendable: false, message })?;
-        *current = Arc::new(config);
-        Ok(said)
+    /// A second has passed, with what the data thread knows now: the guard of a mode that was switched on looks at it.
+    pub fn attend(&self, snapshot: &Snapshot) {
+        let told = self.in_force().attend(&self.data, snapshot);
+        told.into_iter().for_each(|event| self.events.emit(event));
     }
 }
 
@@ -195,38 +231,13 @@ fn mendable(message: String) -> Refusal {
     Refusal { mendable: true, message }
 }
 
-/// The configuration with another mode for a subnet or for the whole.
-fn with_mode(config: &Config, mode: Mode, subnet: Option<IpNet>) -> Config {
-    let mut config = config.clone();
-    let Some(prefix) = subnet.map(|subnet| subnet.trunc()) else {
-        config.mode = mode;
-        return config;
-    };
-    if let Some(known) = config.subnets.iter_mut().find(|known| known.prefix == prefix) {
-        known.mode = Some(mode);
-        return config;
-    }
-    // Longest prefix first, as `Config::policy` expects.
-    let at = config.subnets.partition_point(|known| known.prefix.prefix_len() >= prefix.prefix_len());
-    config.subnets.insert(at, Subnet { mode: Some(mode), ..Subnet::of(prefix) });
-    config
-}
-
-/// What is told of a mode that is in force now; of one for all, which subnets keep another one.
-fn said_of_mode(config: &Config, mode: Mode, subnet: Option<IpNet>) -> String {
-    let changed = |whose: &str| format!("{whose}: {}, until the next reload", mode.name());
-    if let Some(subnet) = subnet {
-        return changed(&subnet.to_string());
-    }
-    let keeps = config.subnets.iter().filter_map(|subnet| Some((subnet.prefix, subnet.mode?)));
-    let kept: Vec<_> = keeps
-        .filter(|(_, own)| *own != mode)
-        .map(|(prefix, own)| format!("{prefix} keeps {}", own.name()))
-        .collect();
-    match kept.is_empty() {
-        true => changed("all"),
-        false => format!("{}; {}", changed("all but these"), kept.join(", ")),
-    }
+/// Pacing would go by what cannot be.
+fn refuse(doubt: &Doubt) -> Result<(), Refusal> {
+    let Doubt { name, found, remedy, .. } = doubt;
+    let name = name.word();
+    Err(mendable(format!(
+        "mode pace: not while this cannot be ({name}): {found}; {remedy}; --anyway paces all the same"
+    )))
 }
 
 /// What a running daemon cannot change.
@@ -245,47 +256,13 @@ fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    fn config() -> Config {
-        let text = "mode = \"observe\"\n[mesh]\ninterfaces = [\"mesh0\"]\n\
-                    [[subnet]]\nprefix = \"10.1.0.0/16\"\nmode = \"off\"\npaced_share = 0.5";
-        Config::parse("test", text.as_bytes()).unwrap()
-    }
-
-    #[test]
-    fn a_mode_is_set_for_all_for_a_known_subnet_or_for_a_new_one() {
-        let mode = |config: &Config, host: &str| config.policy(host.parse().unwrap()).mode;
-        let all = with_mode(&config(), Mode::Pace, None);
-        assert_eq!((mode(&all, "10.2.0.1"), mode(&all, "10.1.0.1")), (Mode::Pace, Mode::Off));
-        let known = with_mode(&config(), Mode::Pace, Some("10.1.0.0/16".parse().unwrap()));
-        assert_eq!(known.subnets.len(), 1);
-        assert_eq!((mode(&known, "10.2.0.1"), mode(&known, "10.1.0.1")), (Mode::Observe, Mode::Pace));
-        assert_eq!(known.policy("10.1.0.1".parse().unwrap()).paced_share, 0.5, "the rest stays");
-        let new = with_mode(&config(), Mode::Pace, Some("10.1.2.7/24".parse().unwrap()));
-        assert_eq!((mode(&new, "10.1.2.1"), mode(&new, "10.1.3.1")), (Mode::Pace, Mode::Off));
-        assert_eq!(new.policy("10.1.2.1".parse().unwrap()).paced_share, 0.5, "as the wider subnet says");
-        let wider = with_mode(&config(), Mode::Pace, Some("10.0.0.0/8".parse().unwrap()));
-        assert_eq!((mode(&wider, "10.9.0.1"), mode(&wider, "10.1.0.1")), (Mode::Pace, Mode::Off));
-    }
-
-    #[test]
-    fn a_mode_for_all_names_the_subnets_that_keep_another() {
-        let said = |mode, subnet| said_of_mode(&config(), mode, subnet);
-        assert_eq!(
-            said(Mode::Pace, None),
-            "all but these: pace, until the next reload; 10.1.0.0/16 keeps off",
-            "nothing of it is paced"
-        );
-        assert_eq!(said(Mode::Off, None), "all: off, until the next reload");
-        let subnet = "10.2.0.0/16".parse().ok();
-        assert_eq!(said(Mode::Pace, subnet), "10.2.0.0/16: pace, until the next reload");
-    }
-
     #[test]
     fn what_needs_a_restart_is_named() {
-        let mut after = config();
-        assert!(needs_restart(&config(), &after).is_empty());
+        let before = Config::parse("test", b"[mesh]\ninterfaces = [\"mesh0\"]").unwrap();
+        let mut after = before.clone();
+        assert!(needs_restart(&before, &after).is_empty());
         after.metrics.listen = None;
         after.nfqueue.queue += 1;
-        assert_eq!(needs_restart(&config(), &after), ["[nfqueue]", "[metrics]"]);
+        assert_eq!(needs_restart(&before, &after), ["[nfqueue]", "[metrics]"]);
     }
 }

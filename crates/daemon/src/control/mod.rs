@@ -14,6 +14,8 @@ pub(crate) mod connection;
 mod daemon;
 mod data;
 mod flow_name;
+mod guarding;
+mod modes;
 pub mod protocol;
 mod report;
 mod server;

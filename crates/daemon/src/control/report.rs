@@ -2,10 +2,11 @@
 
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
-    Detail, Fairness, Flow, FlowCounts, Forecast, HostShare, Hosts, Lateness, Law, OtherLaw, Policy, Share,
-    Standing, Status, Step, SubnetMode, Totals, Wait,
+    Detail, Doubt, Fairness, Flow, FlowCounts, Forecast, HostShare, Hosts, Lateness, Law, OtherLaw, Policy,
+    Share, Standing, Status, Step, SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
+use crate::plausible;
 use crate::state::{FlowDetail, FlowReport, HostsReport, Snapshot};
 use crate::text::treatment_name;
 use meshpace_gateway::{HostStats, Treatment, Unforeseen};
@@ -19,7 +20,7 @@ const ACTIVE: Span = Span::from_secs(5);
 const SMALLEST: usize = 5;
 
 /// The daemon as a whole.
-pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
+pub(crate) fn status(snapshot: &Snapshot, config: &Config, doubts: &[plausible::Doubt]) -> Status {
     let of_treatment = |treatment| snapshot.flows.iter().filter(|flow| flow.treatment == treatment).count();
     let (counters, driver) = (&snapshot.counters, &snapshot.driver);
     Status {
@@ -65,6 +66,18 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config) -> Status {
         },
         wait: wait(snapshot),
         hosts: snapshot.hosts.as_ref().map(hosts),
+        doubts: doubts.iter().map(|doubt| doubted(doubt, snapshot.at)).collect(),
+        guard: None,
+    }
+}
+
+fn doubted(doubt: &plausible::Doubt, at: Instant) -> Doubt {
+    Doubt {
+        name: doubt.name.word().into(),
+        for_s: at.saturating_since(doubt.since).as_secs_f64(),
+        found: doubt.found.clone(),
+        remedy: doubt.remedy.clone(),
+        contradicts: doubt.name.contradicts(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! What is known about the machine, gathered once and judged afterwards.
 
 use crate::config::HopSource;
+use crate::control::protocol::Doubt;
 use crate::edge;
 use crate::hops::SourceReport;
 use crate::rights::Rights;
@@ -146,7 +147,7 @@ pub struct FlowOffload {
 }
 
 /// A running daemon.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Daemon {
     /// Connections that it knows.
     pub flows: usize,
@@ -154,6 +155,8 @@ pub struct Daemon {
     pub one_way: usize,
     /// Connections by the source of their hop count.
     pub hop_sources: BTreeMap<String, usize>,
+    /// What it believes and cannot be, or does not see.
+    pub doubts: Vec<Doubt>,
 }
 
 impl Facts {

@@ -12,11 +12,11 @@ const TELLING: u64 = 8;
 
 /// Asks the daemon that listens at a socket; `None` if there is none.
 pub(super) fn ask(socket: &Path) -> Option<Daemon> {
+    let mut client = Client::connect(socket).ok()?;
     let flows = Request::Flows { filter: None, sort: Default::default(), reverse: false, limit: None };
-    match Client::connect(socket).ok()?.ask(&flows).ok()?.answer {
-        Answer::Flows(flows) => Some(of(&flows.list)),
-        _ => None,
-    }
+    let Answer::Flows(flows) = client.ask(&flows).ok()?.answer else { return None };
+    let Answer::Status(status) = client.ask(&Request::Status {}).ok()?.answer else { return None };
+    Some(Daemon { doubts: status.doubts, ..of(&flows.list) })
 }
 
 fn of(flows: &[Flow]) -> Daemon {
@@ -28,5 +28,10 @@ fn of(flows: &[Flow]) -> Daemon {
     for flow in flows {
         *hop_sources.entry(flow.hop_source.clone()).or_default() += 1;
     }
-    Daemon { flows: flows.len(), one_way: flows.iter().filter(is_one_way).count(), hop_sources }
+    Daemon {
+        flows: flows.len(),
+        one_way: flows.iter().filter(is_one_way).count(),
+        hop_sources,
+        doubts: Vec::new(),
+    }
 }

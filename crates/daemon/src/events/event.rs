@@ -142,6 +142,31 @@ pub enum Event {
         /// Packets of connections without a place.
         untracked: u64,
     },
+    /// The guard of a mode that was switched on has compared.
+    Guarded {
+        /// It went back to what was before.
+        went_back: bool,
+        /// Pairs of blocks that counted.
+        pairs: u32,
+        /// Goodput with pacing over that without.
+        ratio: Option<f64>,
+        /// The same in words.
+        message: String,
+    },
+    /// What is believed cannot be, or what the interfaces carry is not seen.
+    Doubted {
+        /// What.
+        name: &'static str,
+        /// What was found.
+        message: String,
+        /// What to do about it.
+        remedy: String,
+    },
+    /// It speaks for itself no longer.
+    DoubtOver {
+        /// What.
+        name: &'static str,
+    },
     /// Lines that were left out, because there were too many.
     Suppressed {
         /// How many.

@@ -1,8 +1,11 @@
 //! Noticing what happened, from two looks at the data thread a second apart. The data thread itself tells no events: it
-//! would pay for each of them on the way of a packet.
+//! would pay for each of them on the way of a packet. The same looks tell whether what is believed can be
+//! ([`plausible`](crate::plausible)).
 
 use super::{Event, FlowClosed, FlowOpened, Sink};
-use crate::control::{DataThread, flow_name};
+use crate::control::{Daemon, flow_name};
+use crate::gateway::Strays;
+use crate::plausible::{Changes, Facts, Machine, Plausibility};
 use crate::state::{DriverCounters, FlowReport, Snapshot};
 use crate::text::treatment_name;
 use meshpace_units::Span;
@@ -30,14 +33,22 @@ impl Watch {
     ///
     /// # Errors
     /// What the system says to another thread.
-    pub fn start(data: DataThread, sink: Sink) -> std::io::Result<Self> {
+    pub fn start(daemon: Arc<Daemon>, sink: Sink) -> std::io::Result<Self> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("watch".into()).spawn(move || {
             let mut differences = Differences::default();
+            let (mut plausibility, mut strays) = (Plausibility::default(), Strays::default());
             while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 // A data thread that does not answer now may do so a second later.
-                let Ok(snapshot) = data.snapshot() else { continue };
+                let Ok(snapshot) = daemon.data().snapshot() else { continue };
                 differences.since_last(&snapshot).into_iter().for_each(|event| sink.emit(event));
+                daemon.attend(&snapshot);
+                let config = daemon.config();
+                let machine = Machine::look(&config.mesh.interfaces);
+                let facts = Facts { snapshot: &snapshot, config: &config, machine: &machine };
+                tell_doubts(plausibility.look(&facts), &sink);
+                strays.forgive(&config, plausibility.strayed());
+                daemon.set_doubts(plausibility.doubts().cloned().collect());
             }
         })?;
         Ok(Self { stop, thread })
@@ -48,6 +59,16 @@ impl Watch {
         drop(self.stop);
         self.thread.join().unwrap_or_else(|_| eprintln!("meshpaced: the watching thread panicked"));
     }
+}
+
+/// One event and one line for each doubt that begins, an event for its end.
+fn tell_doubts(Changes { begun, over }: Changes, sink: &Sink) {
+    for doubt in begun {
+        eprintln!("meshpaced: doubt ({}): {}; {}", doubt.name.word(), doubt.found, doubt.remedy);
+        let name = doubt.name.word();
+        sink.emit(Event::Doubted { name, message: doubt.found, remedy: doubt.remedy });
+    }
+    over.into_iter().for_each(|name| sink.emit(Event::DoubtOver { name: name.word() }));
 }
 
 /// What changed between snapshots.

@@ -28,16 +28,15 @@ impl Attendants {
         let log = Log::open(&config.events)?;
         let (requests, waker) = worker.handle();
         let data = DataThread::new(requests, waker);
-        let daemon =
-            Arc::new(control::Daemon::new(data.clone(), log.sink(), file.to_owned(), config.clone()));
+        let daemon = Arc::new(control::Daemon::new(data, log.sink(), file.to_owned(), config.clone()));
         let control = control::Server::start(&config.control, Arc::clone(&daemon))?;
         let metrics = config
             .metrics
             .listen
             .map(|address| metrics::Server::start(address, Arc::clone(&daemon)))
             .transpose()?;
-        let watch =
-            Watch::start(data, log.sink()).map_err(|why| Failure::operational("watching thread", why))?;
+        let watch = Watch::start(Arc::clone(&daemon), log.sink())
+            .map_err(|why| Failure::operational("watching thread", why))?;
         Ok(Self { daemon, log, control, metrics, watch })
     }
 

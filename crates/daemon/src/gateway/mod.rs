@@ -13,6 +13,7 @@ mod pulse;
 mod shaped;
 mod share;
 mod standing_rules;
+mod strays;
 mod worker;
 
 pub use command::{Args, run};
@@ -23,3 +24,4 @@ pub use lateness::{Lateness, no_lateness};
 pub use meshpace_gateway::Treatment;
 pub use pulse::Pulse;
 pub use share::{draw, treatment};
+pub use strays::Strays;

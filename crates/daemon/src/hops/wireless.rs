@@ -7,6 +7,8 @@ use crate::tool::{ToolError, run};
 use ipnet::IpNet;
 use meshpace_units::Rate;
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 /// What the tools printed about one interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -23,7 +25,11 @@ impl Interface {
     /// # Errors
     /// In words, if neither 802.11s paths nor stations can be read: no iw, no such interface, no wireless one.
     pub(super) fn ask(name: &str) -> Result<Self, String> {
-        let iw = |what: &[&str]| run("iw", &[&["dev", name], what].concat());
+        let devices = devices(name);
+        let iw = |what: &[&str]| {
+            let asked = devices.iter().map(|device| run("iw", &[&["dev", device.as_str()], what].concat()));
+            told_by_any(asked.collect())
+        };
         let stations = iw(&["station", "dump"]).map_err(|error| in_words(name, &error))?;
         // Only a mesh point has paths; an ad hoc or infrastructure interface still has stations.
         let paths = iw(&["mpath", "dump"]).unwrap_or_default();
@@ -71,6 +77,22 @@ impl Interface {
     }
 }
 
+/// Whom nl80211 is asked about: of a bridge its ports, whose hosts and routes are the bridge's.
+fn devices(name: &str) -> Vec<String> {
+    let ports = fs::read_dir(Path::new("/sys/class/net").join(name).join("brif"));
+    let ports = ports.into_iter().flatten().flatten();
+    let mut ports: Vec<_> = ports.filter_map(|port| port.file_name().into_string().ok()).collect();
+    ports.sort();
+    if ports.is_empty() { vec![name.to_owned()] } else { ports }
+}
+
+/// What all that answer say, or why the first does not: some ports are no radios.
+fn told_by_any(answers: Vec<Result<String, ToolError>>) -> Result<String, ToolError> {
+    let told: Vec<_> = answers.iter().flatten().cloned().collect();
+    let refused = answers.into_iter().find_map(Result::err);
+    refused.filter(|_| told.is_empty()).map_or_else(|| Ok(told.concat()), Err)
+}
+
 fn in_words(name: &str, error: &ToolError) -> String {
     match error {
         ToolError::Refused { message, .. } => format!("{name}: {message}"),
@@ -81,6 +103,17 @@ fn in_words(name: &str, error: &ToolError) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_bridge_the_radios_are_asked_and_one_answer_suffices() {
+        let refused = || Err(ToolError::Missing("iw".to_owned()));
+        assert_eq!(
+            told_by_any(vec![refused(), Ok("a\n".to_owned()), Ok("b\n".to_owned())]),
+            Ok("a\nb\n".to_owned())
+        );
+        assert_eq!(told_by_any(vec![refused(), refused()]), refused());
+        assert_eq!(devices("lo"), ["lo"], "no bridge");
+    }
 
     #[test]
     fn hops_and_rates_follow_path_proxy_and_route() {

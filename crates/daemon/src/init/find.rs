@@ -14,13 +14,18 @@ const BABEL: &str = "42";
 pub(super) struct Found {
     pub name: String,
     pub evidence: Evidence,
+    /// The port that shows it, if `name` is a bridge: to the firewall its packets are the bridge's.
+    pub port: Option<String>,
 }
 
 /// Why an interface is taken for one toward the mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Evidence {
     /// The user says so.
-    Told,
+    Told {
+        /// It is wireless.
+        wireless: bool,
+    },
     /// It is an 802.11s mesh point.
     MeshPoint,
     /// It is an 802.11 ad hoc (IBSS) interface.
@@ -37,7 +42,7 @@ pub(super) enum Evidence {
 impl Evidence {
     pub const fn words(self) -> &'static str {
         match self {
-            Self::Told => "as told",
+            Self::Told { .. } => "as told",
             Self::MeshPoint => "802.11s mesh point",
             Self::AdHoc => "802.11 ad hoc",
             Self::Batman => "batman-adv",
@@ -47,7 +52,10 @@ impl Evidence {
 
     /// True if nl80211 tells bitrates toward its neighbours.
     pub const fn has_bitrates(self) -> bool {
-        matches!(self, Self::MeshPoint | Self::AdHoc | Self::Babel { wireless: true })
+        matches!(
+            self,
+            Self::MeshPoint | Self::AdHoc | Self::Babel { wireless: true } | Self::Told { wireless: true }
+        )
     }
 }
 
@@ -76,6 +84,11 @@ pub(super) fn look() -> Result<Machine, Failure> {
     Ok(Machine { interfaces, wireless, babel: babel.flat_map(|text| devices(&text)).collect() })
 }
 
+/// The wireless interfaces, whatever their type: nl80211 tells bitrates toward their neighbours.
+pub(super) fn wireless() -> Vec<String> {
+    run("iw", &["dev"]).map(|text| types(&text)).unwrap_or_default().into_keys().collect()
+}
+
 impl Machine {
     /// Interfaces toward a mesh, in the order in which the kernel lists them. What carries batman-adv is none: hosts are
     /// behind its soft interface.
@@ -85,7 +98,7 @@ impl Machine {
             if interface.kind.as_deref() == Some("batadv") {
                 return Some(Evidence::Batman);
             }
-            if interface.master_is(|master| self.is_batman(master)) {
+            if interface.master_is(|master| self.is_a(master, "batadv")) {
                 return None;
             }
             match wireless {
@@ -98,9 +111,20 @@ impl Machine {
             }
         };
         let found = |interface: &Interface| {
-            Some(Found { name: interface.name.clone(), evidence: evidence(interface)? })
+            let (evidence, own) = (evidence(interface)?, interface.name.clone());
+            let bridge = interface.master.clone().filter(|master| self.is_a(master, "bridge"));
+            Some(match bridge {
+                None => Found { name: own, evidence, port: None },
+                Some(bridge) => Found { name: bridge, evidence, port: Some(own) },
+            })
         };
-        self.interfaces.iter().filter_map(found).collect()
+        let mut all: Vec<Found> = Vec::new();
+        for found in self.interfaces.iter().filter_map(found) {
+            if all.iter().all(|other| other.name != found.name) {
+                all.push(found);
+            }
+        }
+        all
     }
 
     /// The interfaces there are, but the loopback.
@@ -108,9 +132,9 @@ impl Machine {
         self.interfaces.iter().map(|interface| interface.name.as_str()).filter(|name| *name != "lo").collect()
     }
 
-    fn is_batman(&self, name: &str) -> bool {
-        let kind = self.interfaces.iter().find(|interface| interface.name == name);
-        kind.is_some_and(|interface| interface.kind.as_deref() == Some("batadv"))
+    fn is_a(&self, name: &str, kind: &str) -> bool {
+        let interface = self.interfaces.iter().find(|interface| interface.name == name);
+        interface.is_some_and(|interface| interface.kind.as_deref() == Some(kind))
     }
 }
 
@@ -183,6 +207,22 @@ mod tests {
             babel: Vec::new(),
         };
         assert_eq!(found(&machine), [("bat0".to_owned(), Evidence::Batman)]);
+    }
+
+    #[test]
+    fn a_port_of_a_bridge_is_the_bridges() {
+        let machine = Machine {
+            interfaces: vec![
+                interface("mesh0", None, Some("br-lan")),
+                interface("mesh1", None, Some("br-lan")),
+                interface("br-lan", Some("bridge"), None),
+            ],
+            wireless: types("Interface mesh0\n\ttype mesh point\nInterface mesh1\n\ttype mesh point\n"),
+            babel: Vec::new(),
+        };
+        let expected =
+            Found { name: "br-lan".into(), evidence: Evidence::MeshPoint, port: Some("mesh0".into()) };
+        assert_eq!(machine.mesh(), [expected]);
     }
 
     #[test]

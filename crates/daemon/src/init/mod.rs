@@ -19,6 +19,9 @@ pub struct Args {
     /// An interface toward the mesh, instead of those that are found; may be given several times.
     #[arg(long, value_name = "NAME")]
     interface: Vec<String>,
+    /// The links' MAC data rate, such as 54Mbps: needed where no 802.11 driver tells it. A wrong one makes wrong paces.
+    #[arg(long, value_name = "RATE")]
+    rate: Option<String>,
     /// Print the file instead of writing it.
     #[arg(long, conflicts_with = "config")]
     print: bool,
@@ -30,7 +33,10 @@ pub struct Args {
 /// [`Failure::User`] if no mesh is found, or the file exists; [`Failure::Operational`] if it cannot be written.
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let found = if args.interface.is_empty() { search()? } else { told(&args.interface)? };
-    let text = file(&found)?;
+    if !args.print && args.config.exists() {
+        return Err(exists(&args.config));
+    }
+    let text = file(&found, args.rate.as_deref())?;
     if args.print {
         crate::text::print(&text)?;
         return Ok(ExitCode::SUCCESS);
@@ -39,6 +45,29 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let (file, found, next) = (args.config.display(), listed(&found), next(&args.config));
     crate::text::print(&format!("{file} written for {found}; it only watches at first. Next: {next}\n"))?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What `mesh.rate` and `mesh.fallback_rate` are to be: as told, else the driver's; nothing is made up.
+fn rates(found: &[Found], told: Option<&str>) -> Result<Vec<(&'static str, String)>, Failure> {
+    let asks = found.iter().any(|found| found.evidence.has_bitrates());
+    let silent: Vec<_> = found
+        .iter()
+        .filter(|found| !found.evidence.has_bitrates())
+        .map(|found| found.name.as_str())
+        .collect();
+    let quoted = |rate: &str| format!("{rate:?}");
+    match (asks, told) {
+        (true, None) if silent.is_empty() => Ok(vec![("mesh.rate", "\"nl80211\"".to_owned())]),
+        (true, Some(rate)) => {
+            Ok(vec![("mesh.rate", "\"nl80211\"".to_owned()), ("mesh.fallback_rate", quoted(rate))])
+        }
+        (false, Some(rate)) => Ok(vec![("mesh.rate", quoted(rate))]),
+        (_, None) => Err(Failure::User(format!(
+            "--rate: no 802.11 driver tells the rate of the links behind {}, and a wrong one makes wrong paces; allowed: their MAC data rate, \
+             such as --rate 54Mbps (on wires and through radios that look like wires, what one link carries)",
+            silent.join(", ")
+        ))),
+    }
 }
 
 /// What to do with that file: the service reads the usual one only.
@@ -56,7 +85,13 @@ fn told(names: &[String]) -> Result<Vec<Found>, Failure> {
             format!("--interface: found {name:?}, the loopback interface; allowed: one toward the mesh");
         return Err(Failure::User(message));
     }
-    Ok(names.iter().map(|name| Found { name: name.clone(), evidence: Evidence::Told }).collect())
+    let wireless = find::wireless();
+    let found = |name: &String| Found {
+        name: name.clone(),
+        evidence: Evidence::Told { wireless: wireless.contains(name) },
+        port: None,
+    };
+    Ok(names.iter().map(found).collect())
 }
 
 /// True of an interface that leads back to this machine (ARPHRD_LOOPBACK of linux/if_arp.h).
@@ -84,35 +119,45 @@ fn search() -> Result<Vec<Found>, Failure> {
 
 /// `mesh0 (802.11s mesh point), bat0 (batman-adv)`.
 fn listed(found: &[Found]) -> String {
-    let words = found.iter().map(|found| format!("{} ({})", found.name, found.evidence.words()));
+    let words = found.iter().map(|Found { name, evidence, port }| match port {
+        None => format!("{name} ({})", evidence.words()),
+        Some(port) => format!("{name} (the bridge of {port}, {})", evidence.words()),
+    });
     words.collect::<Vec<_>>().join(", ")
 }
 
 /// The default file with the mesh's interfaces filled in.
-fn file(found: &[Found]) -> Result<String, Failure> {
+fn file(found: &[Found], rate: Option<&str>) -> Result<String, Failure> {
     let names: Vec<_> = found.iter().map(|found| format!("\"{}\"", found.name)).collect();
     let mut values = vec![("mesh.interfaces", format!("[{}]", names.join(", ")))];
-    if found.iter().any(|found| found.evidence.has_bitrates()) {
-        values.push(("mesh.rate", "\"nl80211\"".to_owned()));
-    }
+    values.extend(rates(found, rate)?);
     let mut head = format!("Made by `meshpaced init`. Toward the mesh: {}.", listed(found));
     if found.iter().any(|found| found.evidence == Evidence::Batman) {
         head.push_str(" batman-adv forwards below IP and tells no hops: write them in [hops.static].");
     }
+    if found.iter().any(|found| found.port.is_some()) {
+        head.push_str(
+            " To the firewall all ports of a bridge are one: hosts on its wires count as the mesh's, unless a [[subnet]] with mode = \"off\" has \
+             them.",
+        );
+    }
     let text = commented_file(&head, &values);
-    crate::config::Config::parse("--interface", text.as_bytes())?;
+    crate::config::Config::parse("--interface, --rate", text.as_bytes())?;
     Ok(text)
+}
+
+fn exists(path: &Path) -> Failure {
+    Failure::User(format!(
+        "{} exists and stays as it is: `meshpaced check` tells what it says, --config names another, --print prints",
+        path.display()
+    ))
 }
 
 /// Writes a file that is not there yet.
 fn write(path: &Path, text: &str) -> Result<(), Failure> {
     let opened = OpenOptions::new().write(true).create_new(true).open(path);
     let mut file = opened.map_err(|why| match why.kind() {
-        ErrorKind::AlreadyExists => Failure::User(format!(
-            "{} exists and stays as it is: `meshpaced check` tells what it says, --config names another, --print \
-             prints",
-            path.display()
-        )),
+        ErrorKind::AlreadyExists => exists(path),
         ErrorKind::PermissionDenied => Failure::Operational(format!(
             "{}: {why}: run this as root, or with --print or --config",
             path.display()
@@ -128,7 +173,7 @@ mod tests {
     use crate::config::{Config, RateSource};
 
     fn mesh(name: &str, evidence: Evidence) -> Found {
-        Found { name: name.to_owned(), evidence }
+        Found { name: name.to_owned(), evidence, port: None }
     }
 
     #[test]
@@ -141,7 +186,12 @@ mod tests {
     #[test]
     fn the_file_names_what_was_found_and_explains_every_key() {
         let found = [mesh("mesh0", Evidence::MeshPoint), mesh("bat0", Evidence::Batman)];
-        let text = file(&found).unwrap();
+        let refused = file(&found, None).unwrap_err();
+        assert!(
+            matches!(&refused, Failure::User(said) if said.contains("the links behind bat0, and")),
+            "{refused}"
+        );
+        let text = file(&found, Some("24Mbps")).unwrap();
         let first = text.lines().take_while(|line| line.starts_with('#')).collect::<Vec<_>>().join(" ");
         assert!(first.contains("mesh0 (802.11s mesh point), bat0 (batman-adv)"), "{first}");
         assert!(first.contains("[hops.static]"), "{first}");
@@ -149,10 +199,16 @@ mod tests {
         let config = Config::parse("a.toml", text.as_bytes()).unwrap();
         assert_eq!(config.mesh.interfaces, ["mesh0", "bat0"]);
         assert_eq!(config.mesh.rate_source, RateSource::Nl80211);
-        let wired = file(&[mesh("br0", Evidence::Told)]).unwrap();
-        let wired = Config::parse("a.toml", wired.as_bytes()).unwrap();
-        let only = Config::parse("b.toml", b"[mesh]\ninterfaces = [\"br0\"]\n").unwrap();
+        assert_eq!(config.mesh.rate.as_bits_per_sec(), 24_000_000);
+        let wired = [mesh("br0", Evidence::Told { wireless: false })];
+        assert!(file(&wired, None).is_err(), "11 Mbit/s is nobody's guess");
+        let bad = file(&wired, Some("fast")).unwrap_err();
+        assert!(matches!(&bad, Failure::User(said) if said.contains("mesh.rate")), "{bad}");
+        let wired = Config::parse("a.toml", file(&wired, Some("300Mbps")).unwrap().as_bytes()).unwrap();
+        let only = Config::parse("b.toml", b"[mesh]\ninterfaces = [\"br0\"]\nrate = \"300Mbps\"\n").unwrap();
         assert_eq!(wired, only, "nothing else is changed");
+        let told = file(&[mesh("wlan0", Evidence::Told { wireless: true })], None).unwrap();
+        assert_eq!(Config::parse("a.toml", told.as_bytes()).unwrap().mesh.rate_source, RateSource::Nl80211);
     }
 
     #[test]
@@ -162,7 +218,7 @@ mod tests {
             matches!(&refused, Failure::User(said) if said.contains("\"lo\", the loopback")),
             "{refused}"
         );
-        let refused = file(&told(&["a b".to_owned()]).unwrap()).unwrap_err();
+        let refused = file(&told(&["a b".to_owned()]).unwrap(), Some("1Mbps")).unwrap_err();
         assert!(matches!(&refused, Failure::User(said) if said.contains("mesh.interfaces")), "{refused}");
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("meshpaced.toml");

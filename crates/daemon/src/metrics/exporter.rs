@@ -2,6 +2,7 @@
 
 use crate::config::Config;
 use crate::control::{bypasses, fairness, unread};
+use crate::plausible::{Doubt, Name};
 use crate::state::{FlowReport, Snapshot};
 use crate::text::treatment_name;
 use ipnet::IpNet;
@@ -26,6 +27,7 @@ const OTHER: &str = "other";
 pub struct Exporter {
     snapshot: Arc<Snapshot>,
     config: Arc<Config>,
+    doubts: Vec<Doubt>,
 }
 
 impl Exporter {
@@ -34,9 +36,9 @@ impl Exporter {
 
     /// The snapshot as text in the OpenMetrics form.
     #[must_use]
-    pub fn text(snapshot: Arc<Snapshot>, config: Arc<Config>) -> String {
+    pub fn text(snapshot: Arc<Snapshot>, config: Arc<Config>, doubts: Vec<Doubt>) -> String {
         let mut registry = Registry::with_prefix("meshpace");
-        registry.register_collector(Box::new(Self { snapshot, config }));
+        registry.register_collector(Box::new(Self { snapshot, config, doubts }));
         let mut text = String::new();
         prometheus_client::encoding::text::encode(&mut text, &registry).expect("a String takes all");
         text
@@ -66,7 +68,10 @@ impl Exporter {
             "mode",
             "Always 1; the mode of mesh hosts without a subnet of their own is the label.",
             [([("mode", mode)], 1.0)],
-        )
+        )?;
+        let doubted = |name: Name| self.doubts.iter().any(|doubt| doubt.name == name);
+        let doubts = Name::ALL.map(|name| ([("name", name.word())], f64::from(u8::from(doubted(name)))));
+        out.gauges("doubts", "1 while something that is believed cannot be, or is not seen.", doubts)
     }
 
     fn flows(&self, out: &mut Writer<'_>) -> fmt::Result {

@@ -143,7 +143,9 @@ fn page(path: &str, daemon: &Daemon) -> Page {
     let snapshot = || daemon.data().snapshot();
     match path {
         "/metrics" => match snapshot() {
-            Ok(snapshot) => ("200 OK", Exporter::CONTENT_TYPE, Exporter::text(snapshot, daemon.config())),
+            Ok(snapshot) => {
+                ("200 OK", Exporter::CONTENT_TYPE, Exporter::text(snapshot, daemon.config(), daemon.doubts()))
+            }
             Err(why) => ("503 Service Unavailable", PLAIN, format!("{why}\n")),
         },
         "/healthz" => match snapshot() {

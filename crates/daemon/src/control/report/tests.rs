@@ -44,7 +44,7 @@ fn answers_survive_the_wire() {
     let config = Config::parse("test", b"[mesh]\ninterfaces = [\"mesh0\"]").unwrap();
     let snapshot = example::snapshot(vec![example::report(1, 900), example::report(2, 100)]);
     for answer in [
-        Answer::Status(Box::new(status(&snapshot, &config))),
+        Answer::Status(Box::new(status(&snapshot, &config, &[]))),
         Answer::Flow(Box::new(example::detail())),
         Answer::Done("done".into()),
     ] {

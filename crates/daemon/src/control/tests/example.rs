@@ -182,7 +182,8 @@ pub(crate) fn snapshot(flows: Vec<FlowReport>) -> Snapshot {
 /// The status of a gateway with two flows, of which one gets a fifth of the mean.
 pub(crate) fn status() -> crate::control::protocol::Status {
     let config = crate::config::Config::parse("test", b"mode = \"pace\"\n[mesh]\ninterfaces = [\"mesh0\"]");
-    crate::control::status_of(&snapshot(vec![report(1, 900), report(2, 100)]), &config.expect("a right file"))
+    let snapshot = snapshot(vec![report(1, 900), report(2, 100)]);
+    crate::control::status_of(&snapshot, &config.expect("a right file"), &[])
 }
 
 /// A daemon whose data thread is made up: it always tells the same flows, at the present time.

@@ -1,8 +1,10 @@
 //! Hop counts, rules, and what a running daemon sees.
 
 use crate::config::{Config, Datapath, HopSource};
+use crate::control::protocol::Doubt;
 use crate::doctor::facts::Facts;
 use crate::doctor::finding::Finding;
+use crate::plausible::Name;
 use crate::rules::{Form, Found, Hook};
 
 pub(super) fn hop_sources(config: &Config, facts: &Facts) -> Vec<Finding> {
@@ -144,6 +146,10 @@ pub(super) fn asymmetric_routing(_: &Config, facts: &Facts) -> Vec<Finding> {
         )];
     };
     let (one_way, flows) = (daemon.one_way, daemon.flows);
+    let lately = daemon.doubts.iter().find(|doubt| doubt.name == Name::OneSided.word());
+    if let (0, Some(doubt)) = (one_way, lately) {
+        return vec![Finding::warning(subject, doubt.found.clone(), doubt.remedy.clone())];
+    }
     if one_way == 0 {
         return vec![Finding::good(subject, format!("both directions of all {flows} flows pass here"))];
     }
@@ -155,4 +161,15 @@ pub(super) fn asymmetric_routing(_: &Config, facts: &Facts) -> Vec<Finding> {
     // A few are hosts that changed their gateway; half of them are a rule.
     let finding = if one_way * 2 >= flows { Finding::serious } else { Finding::warning };
     vec![finding(subject, found, remedy.to_owned())]
+}
+
+/// What a running daemon sees that cannot be; that connections pass here in one direction is told beside their routing.
+pub(super) fn doubts(_: &Config, facts: &Facts) -> Vec<Finding> {
+    let doubts = facts.daemon.iter().flat_map(|daemon| &daemon.doubts);
+    let told = doubts.filter(|doubt| doubt.name != Name::OneSided.word());
+    let finding = |doubt: &Doubt| {
+        let finding = if doubt.contradicts { Finding::serious } else { Finding::warning };
+        finding("plausibility", doubt.found.clone(), doubt.remedy.clone())
+    };
+    told.map(finding).collect()
 }

@@ -33,6 +33,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         flows::queue_owner,
         flows::rules,
         flows::asymmetric_routing,
+        flows::doubts,
         edge::possible,
         edge::running,
         calm::possible,

@@ -312,3 +312,20 @@ fn an_edge_is_possible_by_what_the_kernel_has_and_says_what_troubles_it() {
         assert!(found == severity && text.contains(words), "{text}");
     }
 }
+
+#[test]
+fn what_a_daemon_doubts_is_told_as_badly_as_it_is() {
+    let doubt = |name: &str, contradicts| crate::control::protocol::Doubt {
+        name: name.to_owned(),
+        for_s: 3.0,
+        found: format!("{name} was found"),
+        remedy: "mend it".to_owned(),
+        contradicts,
+    };
+    let with = |name: &'static str, contradicts| {
+        move |facts: &mut Facts| facts.daemon.as_mut().unwrap().doubts = vec![doubt(name, contradicts)]
+    };
+    expect(MESH, with("rate", true), "plausibility", Serious, "rate was found");
+    expect(MESH, with("unseen", false), "plausibility", Warning, "unseen was found");
+    expect(MESH, with("one-sided", false), "asymmetric routing", Warning, "one-sided was found");
+}

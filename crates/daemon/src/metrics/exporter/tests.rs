@@ -11,7 +11,9 @@ fn text(flows: Vec<FlowReport>) -> String {
     snapshot.driver.lateness.record(Span::from_micros(15));
     snapshot.driver.lateness.record(Span::from_secs(1));
     snapshot.round_trips.wireless.record(Span::from_millis(40));
-    Exporter::text(Arc::new(snapshot), Arc::new(config.unwrap()))
+    let doubt =
+        Doubt { name: Name::Rate, since: example::now(), found: String::new(), remedy: String::new() };
+    Exporter::text(Arc::new(snapshot), Arc::new(config.unwrap()), vec![doubt])
 }
 
 #[track_caller]
@@ -26,6 +28,8 @@ fn counters_gauges_and_histograms_are_exported() {
     has(&text, "meshpace_flows_opened_total 2");
     has(&text, "# TYPE meshpace_flows_opened counter");
     has(&text, "meshpace_uptime_seconds 90.0");
+    has(&text, "meshpace_doubts{name=\"rate\"} 1.0");
+    has(&text, "meshpace_doubts{name=\"hops\"} 0.0");
     has(&text, "meshpace_unread_packets_total{reason=\"fragment\"} 0");
     has(&text, "meshpace_departure_lateness_seconds_count 2");
     has(&text, "meshpace_departure_lateness_seconds_bucket{le=\"0.00001\"} 0");

@@ -1,0 +1,249 @@
+//! The configuration in force, and the guard of what was switched on: it has the data thread go by the earlier modes for a while.
+
+use super::data::{DataThread, Unanswered};
+use super::modes::{is_newly_paced, paces_more, with_modes_of};
+use super::protocol::{Guard as Told, Refusal};
+use crate::config::Config;
+use crate::events::Event;
+use crate::guard::{Acknowledged, Guard, Order, Side, Verdict};
+use crate::state::{Request, Snapshot};
+use crate::text::time;
+use meshpace_linux::monotonic_now;
+use meshpace_units::Instant;
+use std::sync::Arc;
+
+/// What is in force, as operators see it, and what compares it with what was before.
+#[derive(Debug)]
+pub(super) struct InForce {
+    /// What was asked for last. In the guard's other blocks the data thread goes by the earlier modes, and nobody else does.
+    pub config: Arc<Config>,
+    guarding: Option<Guarding>,
+    ended: Option<Ended>,
+    /// Comparisons begun.
+    number: u64,
+}
+
+#[derive(Debug)]
+struct Guarding {
+    guard: Guard,
+    /// What was in force before pacing was switched on.
+    before: Arc<Config>,
+    acknowledged: Acknowledged,
+    since: Instant,
+}
+
+/// How the latest comparison ended.
+#[derive(Clone, Copy, Debug)]
+struct Ended {
+    went_back: bool,
+    verdict: Verdict,
+    at: Instant,
+}
+
+impl InForce {
+    pub fn new(config: Config) -> Self {
+        Self { config: Arc::new(config), guarding: None, ended: None, number: 0 }
+    }
+
+    /// Puts another configuration in force. What it paces and what was before did not is guarded from now on; a comparison under way
+    /// goes by what was before that.
+    pub fn switch(&mut self, data: &DataThread, config: Config) -> Result<String, Refusal> {
+        let said = go_by(data, &config)?;
+        let before = self.guarding.take().map_or_else(|| Arc::clone(&self.config), |earlier| earlier.before);
+        self.config = Arc::new(config);
+        self.ended = None;
+        if let Some(terms) = self.config.guard.filter(|_| paces_more(&self.config, &before)) {
+            let since = monotonic_now();
+            let guard = Guard::new(terms, self.config.ab_seed, self.number, since);
+            self.number += 1;
+            self.guarding = Some(Guarding { guard, before, acknowledged: Acknowledged::default(), since });
+        }
+        Ok(said)
+    }
+
+    /// Lets the guard look.
+    pub fn attend(&mut self, data: &DataThread, snapshot: &Snapshot) -> Option<Event> {
+        let Guarding { guard, before, acknowledged, .. } = self.guarding.as_mut()?;
+        let concerns =
+            |key: &meshpace_gateway::FlowKey| is_newly_paced(&self.config, before, key.wireless.address);
+        let (bytes, want) = acknowledged.look(snapshot, concerns);
+        let side = guard.side();
+        let order = guard.look(snapshot.at, bytes, want)?;
+        let back = || with_modes_of(&self.config, before);
+        let done = match order {
+            Order::Change(Side::Before) | Order::GoesBack(_) => go_by(data, &back()),
+            Order::Change(Side::Paced) => go_by(data, &self.config),
+            Order::Stays(_) if side == Side::Before => go_by(data, &self.config),
+            Order::Stays(_) => Ok(String::new()),
+        };
+        if let Err(refusal) = done {
+            eprintln!("meshpaced: guard: {}", refusal.message);
+        }
+        let (went_back, verdict) = match order {
+            Order::Change(_) => return None,
+            Order::Stays(verdict) => (false, verdict),
+            Order::GoesBack(verdict) => (true, verdict),
+        };
+        if went_back {
+            self.config = Arc::new(back());
+        }
+        self.guarding = None;
+        let ended = Ended { went_back, verdict, at: snapshot.at };
+        self.ended = Some(ended);
+        let message = in_words(&ended);
+        eprintln!("meshpaced: guard: {message}");
+        Some(Event::Guarded { went_back, pairs: verdict.pairs, ratio: verdict.ratio, message })
+    }
+
+    /// What is told to whom switched something on that is guarded now.
+    pub fn said_of_guard(&self) -> Option<String> {
+        let (terms, _) = (self.config.guard?, self.guarding.as_ref()?);
+        let length = time(Guard::length(&terms).as_secs_f64());
+        Some(format!(
+            "guarded: for {length} of traffic or so blocks with and without it take turns, and if it brings {:.0} % less it goes back \
+             (`meshpaced status` tells; [guard])",
+            100.0 * terms.loss
+        ))
+    }
+
+    /// The guard, for the status.
+    pub fn report(&self, at: Instant) -> Option<Told> {
+        let told = |state: &str, since: Instant, verdict: Verdict, message: String| Told {
+            state: state.to_owned(),
+            for_s: at.saturating_since(since).as_secs_f64(),
+            pairs: verdict.pairs,
+            less: verdict.less,
+            ratio: verdict.ratio,
+            message,
+        };
+        if let Some(Guarding { guard, since, .. }) = &self.guarding {
+            let verdict = guard.verdict();
+            let now = if guard.side() == Side::Paced { "with it" } else { "without" };
+            let message =
+                format!("compares pacing with what was before, now {now}; so far {}", so_far(&verdict));
+            return Some(told(Told::COMPARES, *since, verdict, message));
+        }
+        let ended = self.ended.as_ref()?;
+        let state = if ended.went_back { Told::WENT_BACK } else { Told::STAYS };
+        Some(told(state, ended.at, ended.verdict, in_words(ended)))
+    }
+}
+
+/// Has the data thread go by a configuration.
+fn go_by(data: &DataThread, config: &Config) -> Result<String, Refusal> {
+    let sent = Box::new(config.clone());
+    let said =
+        data.ask(|answer| Request::Reload(sent, answer)).map_err(|why: Unanswered| Refusal::from(why))?;
+    said.map_err(|message| Refusal { mendable: false, message })
+}
+
+fn so_far(verdict: &Verdict) -> String {
+    match verdict.ratio {
+        None => "no pair of blocks had traffic on both sides".to_owned(),
+        Some(ratio) => format!(
+            "in {} pairs of blocks pacing brought {:.0} % of what came without, less in {} of them",
+            verdict.pairs,
+            100.0 * ratio,
+            verdict.less
+        ),
+    }
+}
+
+fn in_words(ended: &Ended) -> String {
+    let told = so_far(&ended.verdict);
+    match ended.went_back {
+        true => format!("went back to the modes of before: {told}"),
+        false => format!("pacing stays: {told}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::protocol::{Answer, Request as Asked};
+    use crate::control::tests::example::{self, Running};
+    use crate::events::By;
+    use crate::plausible::{Doubt, Name};
+    use meshpace_linux::{Peer, effective_user};
+    use meshpace_units::{Bytes, Span};
+
+    const ME: By = By { uid: 0, pid: 1 };
+
+    fn guard(running: &Running) -> Option<Told> {
+        let asked = running.daemon().answer(Asked::Status {}, Peer { uid: effective_user(), pid: 1 });
+        let Answer::Status(status) = asked else { panic!("{asked:?}") };
+        status.guard
+    }
+
+    /// Seconds pass in which a flow of `host` gets so much with pacing and so much without, until the guard has compared.
+    fn compare(running: &Running, host: u8, with: u64, without: u64) -> Told {
+        let begun = monotonic_now();
+        let mut report = example::report(host, 0);
+        for second in 1..1_000 {
+            let told = guard(running).expect("a guard");
+            if told.state != Told::COMPARES {
+                return told;
+            }
+            let got = if told.message.contains("now with it") { with } else { without };
+            report.stats.goodput_down.as_mut().unwrap().on_acked(begun, Bytes(got));
+            let at = begun + Span::from_secs(second);
+            running.daemon().attend(&Snapshot { at, ..example::snapshot(vec![report.clone()]) });
+        }
+        panic!("it never ends");
+    }
+
+    #[test]
+    fn what_costs_too_much_goes_back_and_what_does_not_stays() {
+        let running = Running::start(Vec::new());
+        let daemon = running.daemon();
+        assert_eq!(guard(&running), None, "what the file says is not guarded");
+        daemon.set_mode("observe", None, false, ME).unwrap();
+        assert_eq!(guard(&running), None);
+        let said = daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), false, ME).unwrap();
+        assert!(said.contains("until the next reload; guarded: for 2 min 10 s of traffic"), "{said}");
+        let told = compare(&running, 1, 30, 100);
+        assert_eq!((told.state.as_str(), told.pairs, told.less), (Told::WENT_BACK, 4, 4));
+        assert!(told.message.contains("pacing brought 30 % of what came without"), "{told:?}");
+        assert!(!daemon.config().is_pacing(), "observe again");
+        daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), false, ME).unwrap();
+        let told = compare(&running, 1, 90, 100);
+        assert_eq!((told.state.as_str(), told.pairs), (Told::STAYS, 6));
+        assert!(daemon.config().is_pacing());
+        daemon.set_mode("observe", None, false, ME).unwrap();
+        assert_eq!(guard(&running), None, "another mode, another guard");
+    }
+
+    #[test]
+    fn hosts_that_were_paced_before_are_not_compared() {
+        let running = Running::start(Vec::new());
+        let daemon = running.daemon();
+        daemon.set_mode("observe", "10.1.0.0/16".parse().ok(), false, ME).unwrap();
+        daemon.set_mode("pace", "10.1.9.0/24".parse().ok(), false, ME).unwrap();
+        // All else but 10.1.0.0/16 was paced before; 10.1.2.1 is only watched.
+        let told = compare(&running, 1, 1, 100);
+        assert_eq!((told.state.as_str(), told.pairs), (Told::STAYS, 0));
+    }
+
+    #[test]
+    fn what_cannot_be_keeps_from_pacing_unless_somebody_insists() {
+        let running = Running::start(Vec::new());
+        let daemon = running.daemon();
+        let doubt = |name| Doubt {
+            name,
+            since: monotonic_now(),
+            found: "a gets 2 over links of 1".into(),
+            remedy: "set mesh.rate".into(),
+        };
+        daemon.set_doubts(vec![doubt(Name::Unseen), doubt(Name::OneSided)]);
+        daemon.set_mode("pace", None, false, ME).unwrap();
+        daemon.set_doubts(vec![doubt(Name::Unseen), doubt(Name::Rate)]);
+        let refused = daemon.set_mode("pace", None, false, ME).unwrap_err();
+        assert!(
+            refused.mendable
+                && refused.message.contains("(rate): a gets 2 over links of 1; set mesh.rate; --anyway"),
+            "{refused:?}"
+        );
+        daemon.set_mode("observe", None, false, ME).unwrap();
+        daemon.set_mode("pace", None, true, ME).unwrap();
+    }
+}
