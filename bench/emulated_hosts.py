@@ -18,20 +18,25 @@ socket = "{socket}"
 """
 
 
-def host(node: str, command: str, start_s: float | None = None) -> str:
-    """A host that runs a command: from the beginning, or from a time on, and then its output is collected."""
-    table = f'\n[[emulate.host]]\nnode = "{node}"\nrun = {json.dumps(command)}\n'
+def host(node: str, command: str, start_s: float | None = None, *, forwards: bool = False) -> str:
+    """A host that runs a command: from the beginning, or from a time on, and then its output is collected.
+
+    Of one that forwards its own kernel does."""
+    kind = "node" if forwards else "host"
+    table = f'\n[[emulate.{kind}]]\nnode = "{node}"\nrun = {json.dumps(command)}\n'
     return table if start_s is None else f'{table}start = "{start_s}s"\ncollect = "output"\n'
 
 
-def gateway(node: str, meshpaced: Path | str, folder: Path, mode: str, *, rate: str, hops: int) -> str:
+def gateway(
+    node: str, meshpaced: Path | str, folder: Path, mode: str, *, rate: str, hops: int, forwards: bool = False
+) -> str:
     """A host that runs `meshpaced gateway` (a program, or a command that ends in it).
 
     Its configuration and its socket, `control`, are in the folder.
     """
     config = folder / "meshpaced.toml"
     config.write_text(DAEMON.format(mode=mode, rate=rate, hops=hops, socket=folder / "control"))
-    return host(node, f"exec {meshpaced} gateway --config {config}")
+    return host(node, f"exec {meshpaced} gateway --config {config}", forwards=forwards)
 
 
 EDGE = """\

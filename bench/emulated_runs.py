@@ -19,9 +19,9 @@ NICE = "nice -n -5"
 """The hosts' programs go before what else the machine does; the engine has a real-time priority."""
 
 
-def emulate(scenario: Path, seed: int, name: str) -> Result | str:
-    """The result of a scenario, or why there is none."""
-    words = [sys.executable, "-m", "meshpace", "emulate", scenario, "--json", "--seed", seed, "--name", name]
+def emulate(scenario: Path, seed: int, name: str, *more: str) -> Result | str:
+    """The result of a scenario, or why there is none; `more` are further options."""
+    words = [sys.executable, "-m", "meshpace", "emulate", scenario, "--json", "--seed", seed, "--name", name, *more]
     done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
     if done.returncode != 0:
         return done.stderr

@@ -37,7 +37,8 @@ GROUPS: tuple[tuple[str, tuple[str, ...]], ...] = (
     (
         "Live gateway",
         ("docs/meshpaced.md", "docs/meshpaced-config.md", "docs/nat.md", "docs/host.md", "docs/hosts.md",
-         "docs/edge.md", "docs/congestion.md", "docs/kernels.md", "docs/endpoint.md", "docs/ebpf.md",
+         "docs/edge.md", "docs/congestion.md", "docs/kernels.md", "docs/lost-routes.md", "docs/endpoint.md",
+         "docs/ebpf.md",
          "docs/gateway-waits.md", "docs/robustness.md", "SECURITY.md"),
     ),
     ("Project", ("ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "docs/fuzzing.md")),

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+import urllib.request
 from contextlib import suppress
 from pathlib import Path
 
@@ -175,7 +176,9 @@ def test_babeld_finds_its_routes_and_commands_wait_for_them(tmp_path: Path) -> N
 @pytest.mark.skipif(not daemon_is_there("bird"), reason="needs bird (make setup unpacks it)")
 @pytest.mark.xdist_group("killed")  # cleaning up removes whatever was killed
 def test_bird_s_routes_are_shown_and_after_a_kill_clean_leaves_nothing(tmp_path: Path) -> None:
-    with Emulation(tmp_path, called(62), MESH.replace("18s", "100s"), "--daemon", "bird") as emulation:
+    with Emulation(tmp_path, called(62), MESH.replace("18s", "100s"), "--daemon", "bird", "--view") as emulation:
+        assert emulation.process.stderr is not None
+        view = emulation.process.stderr.readline().removeprefix("view: ").strip()
         shown = emulate("routes", "--name", emulation.name, "--json")
 
         def found() -> set[tuple[str, str, str]]:
@@ -190,6 +193,9 @@ def test_bird_s_routes_are_shown_and_after_a_kill_clean_leaves_nothing(tmp_path:
         assert ("n2", "n0", "n1") in routes
         table = subprocess.run(shown[:-1], capture_output=True, text=True, timeout=60, check=True).stdout
         assert "n0 n1 n2" in table
+        with urllib.request.urlopen(f"{view}events", timeout=30) as lines:
+            shown_routes = next(json.loads(next(lines)[6:]) for line in lines if line == b"event: routes\n")
+        assert shown_routes["n2"] == [["n0", "n1"], ["n1", "n2"]], "as the view draws them"
         emulation.process.kill()
         emulation.process.communicate()
         subprocess.run(emulate("clean"), capture_output=True, timeout=60, check=True)
