@@ -4,7 +4,9 @@
 use crate::manual;
 #[cfg(feature = "top")]
 use crate::top;
-use crate::{Failure, config, control, doctor, edge, endpoint, explain, flows, gateway, init, status, undo};
+use crate::{
+    Failure, config, control, doctor, edge, endpoint, explain, flows, gateway, init, status, trial, undo,
+};
 #[cfg(feature = "ebpf")]
 use crate::{congestion, host};
 use clap::{Parser, Subcommand};
@@ -53,6 +55,8 @@ enum Command {
     Reload(control::command::ReloadArgs),
     /// Change the mode of the running daemon.
     Mode(control::command::ModeArgs),
+    /// Compare the whole mesh with pacing and without, in blocks over days.
+    Trial(trial::Args),
     /// End the daemon.
     Stop(control::command::StopArgs),
     /// Write man pages, or a shell's completions.
@@ -85,6 +89,7 @@ impl Cli {
             Command::Top(args) => top::run(&args),
             Command::Reload(args) => control::command::reload(&args),
             Command::Mode(args) => control::command::mode(&args),
+            Command::Trial(args) => trial::run(&args),
             Command::Stop(args) => control::command::stop(&args),
             #[cfg(feature = "manual")]
             Command::Man(args) => manual::run(&args),

@@ -42,6 +42,7 @@ mod text;
 mod tool;
 #[cfg(feature = "top")]
 pub mod top;
+pub mod trial;
 pub mod undo;
 
 pub use failure::Failure;

@@ -8,18 +8,19 @@ named() {
     daemon || { say "FAILED the daemon does not start with $1"; exit 1; }
 }
 
-# doubted INTERFACE NAME ADDRESS: with that interface the daemon sees no flow to the address, and says why.
+# doubted INTERFACE NAME ADDRESS SECONDS: with that interface the daemon sees no flow to the address, and says why.
 doubted() {
     named "$1"
-    bulk 14 "$3" >/tmp/bytes &
+    bulk "$4" "$3" >/tmp/bytes &
     local bulk=$! doubts=
-    for _ in $(seq 60); do
+    for _ in $(seq 45); do
         doubts=$(on gw meshpaced status --json --socket /tmp/control 2>/dev/null | tr -d ' "\n' | grep -o 'name:[a-z-]*' | head -1)
         test -n "$doubts" && break
         sleep 0.2
     done
     local flows
     flows=$(on gw meshpaced flows --json --socket /tmp/control | tr -d ' "\n' | grep -o 'known:[0-9]*' | head -1)
+    grep doubt /tmp/daemon.log
     check "$1: doubted as $2" "\"$doubts $flows\" == \"name:$2 known:0\""
     end_bulk $bulk
 }
@@ -27,7 +28,7 @@ doubted() {
 # seen INTERFACE ADDRESS: with that interface the daemon sees a flow to the address.
 seen() {
     named "$1"
-    bulk 6 "$2" >/tmp/bytes &
+    bulk 4 "$2" >/tmp/bytes &
     local bulk=$!
     hops_told static
     check "$1: a flow is seen" "\"$told\" ~ /hop_source:/"
@@ -35,7 +36,6 @@ seen() {
 }
 
 end_bulk() {
-    pkill nc
     wait "$1"
     check "data arrive" "$(cat /tmp/bytes) > 10000"
     kill $pid
@@ -51,7 +51,8 @@ on gw ip link set mesh0.7 up
 on cli ip link add link eth0 name eth0.7 type vlan id 7
 on cli ip addr add 10.0.7.2/24 dev eth0.7
 on cli ip link set eth0.7 up
-doubted mesh0 interface-below 10.0.7.2
+on cli ip route replace 192.0.2.0/24 via 10.0.7.1
+doubted mesh0 interface-below 10.0.7.2 10
 seen mesh0.7 10.0.7.2
 on gw ip link del mesh0.7
 
@@ -66,7 +67,7 @@ on cli ip addr add 10.0.8.2/24 dev wg0
 on gw ip link set wg0 up
 on cli ip link set wg0 up
 on cli ip route replace 192.0.2.0/24 via 10.0.8.1
-doubted mesh0 unseen 10.0.8.2
+doubted mesh0 unseen 10.0.8.2 10
 seen wg0 10.0.8.2
 on gw ip link del wg0
 on cli ip link del wg0
@@ -85,5 +86,5 @@ for _ in $(seq 60); do
     on cli ping -c 1 -W 1 10.0.9.1 >/dev/null 2>&1 && break
     sleep 0.5
 done
-doubted mesh0 interface-below 10.0.9.2
+doubted mesh0 interface-below 10.0.9.2 4
 seen bat0 10.0.9.2

@@ -57,7 +57,8 @@ pub fn reload(args: &ReloadArgs) -> Result<ExitCode, Failure> {
 /// What is wrong with reaching the daemon.
 pub fn mode(args: &ModeArgs) -> Result<ExitCode, Failure> {
     let ModeArgs { mode, subnet, anyway, wait, socket } = args;
-    let done = order(socket, &Request::Mode { mode: mode.clone(), subnet: *subnet, anyway: *anyway })?;
+    let request = Request::Mode { mode: mode.clone(), subnet: *subnet, anyway: *anyway, unguarded: false };
+    let done = order(socket, &request)?;
     if *wait { wait_for_guard(socket) } else { Ok(done) }
 }
 

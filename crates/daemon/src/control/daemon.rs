@@ -33,6 +33,15 @@ pub struct Daemon {
     owner: u32,
 }
 
+/// How a mode is changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct How {
+    /// Although something that is believed cannot be.
+    pub anyway: bool,
+    /// Nothing compares what is paced then with what was before.
+    pub unguarded: bool,
+}
+
 /// What a successful reload tells.
 pub type Reloaded = String;
 
@@ -96,8 +105,9 @@ impl Daemon {
             }
             Request::Flow { flow } => self.flow(&flow),
             Request::Reload {} => self.reload(Some(by)).map(Answer::Done),
-            Request::Mode { mode, subnet, anyway } => {
-                self.set_mode(&mode, subnet, anyway, by).map(Answer::Done)
+            Request::Mode { mode, subnet, anyway, unguarded } => {
+                let how = How { anyway, unguarded };
+                self.set_mode(&mode, subnet, how, by).map(Answer::Done)
             }
             Request::Stop {} => self.stop("control socket", Some(by)).map(Answer::Done),
         };
@@ -161,7 +171,7 @@ impl Daemon {
         let reloaded = read.and_then(|config| {
             let mut current = self.in_force();
             let fixed = needs_restart(&current.config, &config);
-            let said = current.switch(&self.data, config)?;
+            let said = current.switch(&self.data, config, true)?;
             Ok(if fixed.is_empty() {
                 said
             } else {
@@ -176,27 +186,21 @@ impl Daemon {
     }
 
     /// Changes the mode of the mesh hosts of `subnet`, or of all that no subnet says otherwise about, until the next
-    /// reload, as `by` asked. What is believed and cannot be keeps it from pacing, unless that is asked for `anyway`.
+    /// reload, as `by` asked. What is believed and cannot be keeps it from pacing, unless that is asked for [anyway](How::anyway).
     ///
     /// # Errors
     /// If there is no such mode, if something contradicts it, or the data thread keeps the earlier one.
-    pub fn set_mode(
-        &self,
-        mode: &str,
-        subnet: Option<IpNet>,
-        anyway: bool,
-        by: By,
-    ) -> Result<String, Refusal> {
+    pub fn set_mode(&self, mode: &str, subnet: Option<IpNet>, how: How, by: By) -> Result<String, Refusal> {
         let known = [Mode::Off, Mode::Observe, Mode::Pace].into_iter().find(|known| known.name() == mode);
         let mode = known.ok_or_else(|| {
             mendable(format!("{mode:?} is no mode; allowed: \"off\", \"observe\", \"pace\""))
         })?;
-        if mode == Mode::Pace && !anyway {
+        if mode == Mode::Pace && !how.anyway {
             self.doubts().iter().find(|doubt| doubt.name.contradicts()).map_or(Ok(()), refuse)?;
         }
         let mut current = self.in_force();
         let config = with_mode(&current.config, mode, subnet);
-        current.switch(&self.data, config)?;
+        current.switch(&self.data, config, !how.unguarded)?;
         let said = said_of_mode(&current.config, mode, subnet);
         let said = current.said_of_guard().into_iter().fold(said, |said, guard| format!("{said}; {guard}"));
         let subnet = subnet.map(|subnet| subnet.to_string());

@@ -45,14 +45,14 @@ impl InForce {
         Self { config: Arc::new(config), guarding: None, ended: None, number: 0 }
     }
 
-    /// Puts another configuration in force. What it paces and what was before did not is guarded from now on; a comparison under way
+    /// Puts another configuration in force. What it paces and what was before did not is `guarded` from now on; a comparison under way
     /// goes by what was before that.
-    pub fn switch(&mut self, data: &DataThread, config: Config) -> Result<String, Refusal> {
+    pub fn switch(&mut self, data: &DataThread, config: Config, guarded: bool) -> Result<String, Refusal> {
         let said = go_by(data, &config)?;
         let before = self.guarding.take().map_or_else(|| Arc::clone(&self.config), |earlier| earlier.before);
         self.config = Arc::new(config);
         self.ended = None;
-        if let Some(terms) = self.config.guard.filter(|_| paces_more(&self.config, &before)) {
+        if let Some(terms) = self.config.guard.filter(|_| guarded && paces_more(&self.config, &before)) {
             let since = monotonic_now();
             let guard = Guard::new(terms, self.config.ab_seed, self.number, since);
             self.number += 1;
@@ -160,6 +160,7 @@ fn in_words(ended: &Ended) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::control::How;
     use crate::control::protocol::{Answer, Request as Asked};
     use crate::control::tests::example::{self, Running};
     use crate::events::By;
@@ -197,28 +198,30 @@ mod tests {
         let running = Running::start(Vec::new());
         let daemon = running.daemon();
         assert_eq!(guard(&running), None, "what the file says is not guarded");
-        daemon.set_mode("observe", None, false, ME).unwrap();
+        daemon.set_mode("observe", None, How::default(), ME).unwrap();
         assert_eq!(guard(&running), None);
-        let said = daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), false, ME).unwrap();
+        let said = daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), How::default(), ME).unwrap();
         assert!(said.contains("until the next reload; guarded: for 2 min 10 s of traffic"), "{said}");
         let told = compare(&running, 1, 30, 100);
         assert_eq!((told.state.as_str(), told.pairs, told.less), (Told::WENT_BACK, 4, 4));
         assert!(told.message.contains("pacing brought 30 % of what came without"), "{told:?}");
         assert!(!daemon.config().is_pacing(), "observe again");
-        daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), false, ME).unwrap();
+        daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), How::default(), ME).unwrap();
         let told = compare(&running, 1, 90, 100);
         assert_eq!((told.state.as_str(), told.pairs), (Told::STAYS, 6));
         assert!(daemon.config().is_pacing());
-        daemon.set_mode("observe", None, false, ME).unwrap();
+        daemon.set_mode("observe", None, How::default(), ME).unwrap();
         assert_eq!(guard(&running), None, "another mode, another guard");
+        daemon.set_mode("pace", None, How { unguarded: true, ..How::default() }, ME).unwrap();
+        assert_eq!(guard(&running), None, "somebody compares by himself");
     }
 
     #[test]
     fn hosts_that_were_paced_before_are_not_compared() {
         let running = Running::start(Vec::new());
         let daemon = running.daemon();
-        daemon.set_mode("observe", "10.1.0.0/16".parse().ok(), false, ME).unwrap();
-        daemon.set_mode("pace", "10.1.9.0/24".parse().ok(), false, ME).unwrap();
+        daemon.set_mode("observe", "10.1.0.0/16".parse().ok(), How::default(), ME).unwrap();
+        daemon.set_mode("pace", "10.1.9.0/24".parse().ok(), How::default(), ME).unwrap();
         // All else but 10.1.0.0/16 was paced before; 10.1.2.1 is only watched.
         let told = compare(&running, 1, 1, 100);
         assert_eq!((told.state.as_str(), told.pairs), (Told::STAYS, 0));
@@ -235,15 +238,15 @@ mod tests {
             remedy: "set mesh.rate".into(),
         };
         daemon.set_doubts(vec![doubt(Name::Unseen), doubt(Name::OneSided)]);
-        daemon.set_mode("pace", None, false, ME).unwrap();
+        daemon.set_mode("pace", None, How::default(), ME).unwrap();
         daemon.set_doubts(vec![doubt(Name::Unseen), doubt(Name::Rate)]);
-        let refused = daemon.set_mode("pace", None, false, ME).unwrap_err();
+        let refused = daemon.set_mode("pace", None, How::default(), ME).unwrap_err();
         assert!(
             refused.mendable
                 && refused.message.contains("(rate): a gets 2 over links of 1; set mesh.rate; --anyway"),
             "{refused:?}"
         );
-        daemon.set_mode("observe", None, false, ME).unwrap();
-        daemon.set_mode("pace", None, true, ME).unwrap();
+        daemon.set_mode("observe", None, How::default(), ME).unwrap();
+        daemon.set_mode("pace", None, How { anyway: true, ..How::default() }, ME).unwrap();
     }
 }

@@ -25,7 +25,7 @@ pub(crate) mod tests;
 
 pub(crate) use client::unexpected;
 pub use client::{Client, SocketArgs};
-pub use daemon::{Daemon, Reloaded};
+pub use daemon::{Daemon, How, Reloaded};
 pub use data::{DataThread, Unanswered};
 pub use flow_name::{end_name, find_flow, flow_name};
 #[cfg(test)]

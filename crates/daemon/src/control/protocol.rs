@@ -58,6 +58,9 @@ pub enum Request {
         /// Pace although something that is believed cannot be.
         #[serde(default)]
         anyway: bool,
+        /// Without a guard: whoever asks compares by himself.
+        #[serde(default)]
+        unguarded: bool,
     },
     /// Release what is held and end.
     Stop {},

@@ -12,8 +12,9 @@ const WINDOW: Span = Span::from_secs(10);
 const SHORTEST: Span = Span::from_secs(4);
 /// What interfaces carry without anybody's traffic (routing, neighbours, a shell) is less than this a second.
 const BYTES_A_SECOND: f64 = 100_000.0;
-/// The daemon sees nothing to speak of if it sees less than one part in so many.
-const SEEN: u64 = 100;
+/// The daemon sees nothing to speak of if it sees less than one part in so many: acknowledgements alone are two hundredths of a
+/// download, and four if each segment gets one.
+const SEEN: u64 = 20;
 /// And this machine's IP, which sees more than the mesh's, less than one in so many.
 const RECEIVED: u64 = 4;
 

@@ -46,8 +46,12 @@ fn every_command_is_answered() {
         panic!("no flow")
     };
     assert_eq!(detail.flow.flow, "10.1.2.1:5001-192.0.2.1:443");
-    let mode =
-        Request::Mode { mode: "observe".into(), subnet: Some("10.1.2.0/24".parse().unwrap()), anyway: false };
+    let mode = Request::Mode {
+        mode: "observe".into(),
+        subnet: Some("10.1.2.0/24".parse().unwrap()),
+        anyway: false,
+        unguarded: false,
+    };
     assert_eq!(
         ask(&control, &mode).unwrap(),
         Answer::Done("10.1.2.0/24: observe, until the next reload".into())
@@ -76,7 +80,10 @@ fn what_a_user_can_mend_is_told_as_that() {
             Request::Flows { filter: Some("x".into()), sort: SortKey::Name, reverse: false, limit: None },
             "\"x\" is no filter",
         ),
-        (Request::Mode { mode: "fast".into(), subnet: None, anyway: false }, "\"fast\" is no mode"),
+        (
+            Request::Mode { mode: "fast".into(), subnet: None, anyway: false, unguarded: false },
+            "\"fast\" is no mode",
+        ),
     ] {
         let failure = ask(&control, &request).unwrap_err();
         assert!(matches!(&failure, Failure::User(text) if text.contains(part)), "{failure}");
@@ -159,7 +166,7 @@ fn who_may_look_and_who_may_change() {
     for look in [Request::Status {}, flows, Request::Flow { flow: "10.1.2.1".into() }] {
         assert!(!matches!(daemon.answer(look.clone(), looker), Answer::Error(_)), "{look:?}");
     }
-    let mode = Request::Mode { mode: "observe".into(), subnet: None, anyway: false };
+    let mode = Request::Mode { mode: "observe".into(), subnet: None, anyway: false, unguarded: false };
     for change in [mode.clone(), Request::Reload {}, Request::Stop {}] {
         let Answer::Error(refusal) = daemon.answer(change.clone(), looker) else { panic!("{change:?}") };
         assert!(!refusal.mendable && refusal.message.contains("uid 4711 may look") == (owner.uid == 0));

@@ -1,0 +1,138 @@
+//! A trial's outcome in words: as text, and as a page to print.
+
+use super::judge::{Effect, Figure, Outcome};
+use super::plan::Plan;
+use crate::text::{Column, bit_rate, table, time};
+
+/// A row of the table.
+struct Row {
+    name: String,
+    cells: [String; 4],
+}
+
+/// Rows of goodput, fairness, delays, and of each host.
+fn rows(outcome: &Outcome) -> (Vec<Row>, Vec<Row>) {
+    let row = |name: &str, figure: &Option<Figure>, form: fn(f64) -> String| {
+        figure.map(|figure| Row { name: name.to_owned(), cells: cells(&figure, form) })
+    };
+    let [half, p95, p99] = &outcome.delays;
+    let all = [
+        row("goodput, all hosts", &outcome.goodput, bit_rate),
+        row("Jain's index of hosts", &outcome.jain, |jain| format!("{jain:.3}")),
+        row("delay, median", half, time),
+        row("delay, 95 %", p95, time),
+        row("delay, 99 %", p99, time),
+    ];
+    let hosts = outcome.hosts.iter();
+    let hosts = hosts.map(|(host, figure)| Row { name: host.clone(), cells: cells(figure, bit_rate) });
+    (all.into_iter().flatten().collect(), hosts.collect())
+}
+
+fn cells(figure: &Figure, form: fn(f64) -> String) -> [String; 4] {
+    let ratio = figure
+        .ratio
+        .map_or_else(|| "-".to_owned(), |[ratio, low, high]| format!("{ratio:.3} ({low:.3} to {high:.3})"));
+    let effect = match figure.effect() {
+        Effect::More => "more",
+        Effect::Less => "less",
+        Effect::Undecided => "",
+    };
+    [form(figure.paced), form(figure.before), ratio, effect.to_owned()]
+}
+
+const HEADS: [&str; 5] = ["", "with pacing", "without", "with over without (95 %)", ""];
+
+fn about(outcome: &Outcome, plan: &Plan, done: usize) -> String {
+    let [paced, before] = outcome.blocks;
+    format!(
+        "{done} of {} blocks of {}; with traffic {paced} with pacing and {before} without",
+        plan.blocks(),
+        time(plan.block().as_secs_f64())
+    )
+}
+
+/// For a terminal.
+pub(super) fn text(outcome: &Outcome, plan: &Plan, done: usize) -> String {
+    let (all, hosts) = rows(outcome);
+    let columns: Vec<_> =
+        HEADS.iter().enumerate().map(|(at, &head)| Column { head, right: (1..4).contains(&at) }).collect();
+    let line = |row: Row| [vec![row.name], row.cells.into()].concat();
+    let rows: Vec<_> = all.into_iter().chain(hosts).map(line).collect();
+    let table = if rows.is_empty() { String::new() } else { format!("{}\n", table(&columns, &rows)) };
+    format!("{}\n\n{table}{}\n", about(outcome, plan, done), outcome.verdict())
+}
+
+/// For a printer: one file, black on white.
+pub(super) fn html(outcome: &Outcome, plan: &Plan, done: usize) -> String {
+    let (all, hosts) = rows(outcome);
+    let body = |rows: Vec<Row>| {
+        let line = |row: &Row| {
+            let cells: String = row.cells.iter().map(|cell| format!("<td>{}</td>", escaped(cell))).collect();
+            format!("<tr><th>{}</th>{cells}</tr>\n", escaped(&row.name))
+        };
+        rows.iter().map(line).collect::<String>()
+    };
+    let heads: String = HEADS.iter().map(|head| format!("<th>{head}</th>")).collect();
+    let mut tables =
+        format!("<table><thead><tr>{heads}</tr></thead>\n<tbody>{}</tbody></table>\n", body(all));
+    if !hosts.is_empty() {
+        tables.push_str(&format!(
+            "<h2>Goodput by host</h2>\n<table><thead><tr>{heads}</tr></thead>\n<tbody>{}</tbody></table>\n",
+            body(hosts)
+        ));
+    }
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>A trial of pacing</title>\n<style>\n\
+         body {{ font: 11pt/1.4 sans-serif; max-width: 45em; margin: 2em auto; color: #000; background: #fff }}\n\
+         table {{ border-collapse: collapse; width: 100% }}\n\
+         th, td {{ border-bottom: 1px solid #999; padding: 0.2em 0.6em; text-align: right }}\n\
+         th:first-child {{ text-align: left; font-weight: normal }}\n\
+         thead {{ display: table-header-group }}\ntr {{ break-inside: avoid }}\n</style></head><body>\n\
+         <h1>A trial of pacing</h1>\n<p><strong>{}</strong></p>\n<p>{}.</p>\n{tables}\
+         <p>The whole mesh with pacing and without, in blocks in an order that was drawn, as many of both in each hour. Intervals are over those \
+         groups of blocks (Student's t of the logarithms). Delay is the wait at the gateway and the wireless round trip, by data to the \
+         mesh.</p>\n</body></html>\n",
+        escaped(&outcome.verdict()),
+        escaped(&about(outcome, plan, done))
+    )
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use meshpace_units::Span;
+
+    #[test]
+    fn both_say_the_same_and_names_are_escaped() {
+        let figure = Figure { paced: 1_200_000.0, before: 1_000_000.0, ratio: Some([1.2, 1.1, 1.3]) };
+        let delay = Figure { paced: 0.05, before: 0.5, ratio: Some([0.1, 0.05, 0.2]) };
+        let outcome = Outcome {
+            blocks: [3, 3],
+            goodput: Some(figure),
+            jain: None,
+            delays: [Some(delay); 3],
+            hosts: [("<10.1.2.3>".to_owned(), Figure { ratio: None, ..figure })].into(),
+        };
+        let plan = Plan::new(Span::from_secs(3_600), Span::from_secs(600), 1).unwrap();
+        let text = text(&outcome, &plan, 6);
+        for said in [
+            "6 of 6 blocks of 10 min 0 s",
+            "1.2 Mbit/s",
+            "1.200 (1.100 to 1.300)",
+            "500 ms",
+            "pacing pays: more goodput, sooner",
+        ] {
+            assert!(text.contains(said), "{said}: {text}");
+        }
+        let page = html(&outcome, &plan, 6);
+        assert!(
+            page.contains("<th>&lt;10.1.2.3&gt;</th><td>1.2 Mbit/s</td><td>1 Mbit/s</td><td>-</td>"),
+            "{page}"
+        );
+        assert!(page.contains("pacing pays") && !page.contains("Jain"), "{page}");
+    }
+}
