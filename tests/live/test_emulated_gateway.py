@@ -97,7 +97,7 @@ def test_gateway_and_edge_run_at_nodes_whose_kernels_forward(tmp_path: Path) -> 
     name = called(42)
     control, edge = (Path(f"/run/{name}{end}.sock") for end in ("", "-edge"))
     config, thins = tmp_path / "meshpaced.toml", tmp_path / "edge.toml"
-    text = CONFIG.format(mode="pace", top="", rate="11Mbps", hops=9, socket=control, more="")
+    text = CONFIG.format(mode="pace", top="", rate="11Mbps", hops=9, socket=control, more="", guard="false")
     config.write_text(text.replace("sources = []", 'sources = ["ttl"]'))
     thins.write_text(f'[edge]\nsocket = "{edge}"\nlisten = "off"\n')
     data = tmp_path / "file"
