@@ -4,8 +4,6 @@ use super::doubt::{Doubt, Evidence, Name};
 use meshpace_units::{Instant, Span};
 use std::collections::BTreeMap;
 
-/// Looks in a row that have to show it: one may fall into a change.
-const CONFIRMED: u32 = 2;
 /// How long a doubt outlives its evidence; one about flows shows only while some flow shows it, and pacing by a wrong figure hides
 /// that it is wrong.
 const OUTLIVES: Span = Span::from_secs(3);
@@ -31,7 +29,7 @@ struct Entry {
 
 impl Entry {
     const fn is_told(&self) -> bool {
-        self.looks >= CONFIRMED
+        self.looks >= self.doubt.name.confirmed()
     }
 }
 

@@ -58,6 +58,15 @@ impl Name {
         !matches!(self, Self::Unseen | Self::OneSided)
     }
 
+    /// Looks in a row that have to show it: one may fall into a change. A hole that is filled has much acknowledged at once which came
+    /// before, and that is a goodput for up to three looks (it is told by the second, until the next second is over).
+    pub(super) const fn confirmed(self) -> u32 {
+        match self {
+            Self::Rate => 5,
+            _ => 2,
+        }
+    }
+
     /// True if evidence shows only now and then, in what flows happen to do: the doubt outlives it.
     pub(super) const fn is_of_flows(self) -> bool {
         matches!(self, Self::Rate | Self::RoundTrip | Self::Hops)

@@ -42,9 +42,6 @@ pub(super) fn contradictions(facts: &Facts<'_>) -> Vec<Evidence> {
         .collect()
 }
 
-const RATE_REMEDY: &str = "the link rate is wrong: set mesh.rate (or the rate of its [[subnet]]) to what the links have, or \
-                           \"nl80211\" where the driver tells";
-
 /// How much too fast a flow gets its data over its links.
 fn too_fast(flow: &FlowReport, at: Instant) -> Option<(f64, Evidence)> {
     let directions = [flow.stats.goodput_down, flow.stats.goodput_up];
@@ -76,8 +73,14 @@ fn all_too_fast(facts: &Facts<'_>) -> Option<Evidence> {
 
 fn exceeds(goodput: Rate, link: Rate, found: impl FnOnce() -> String) -> Option<(f64, Evidence)> {
     let over = goodput.as_bits_per_sec() as f64 / link.as_bits_per_sec() as f64;
-    (over > 1.0)
-        .then(|| (over, Evidence { name: Name::Rate, found: found(), remedy: RATE_REMEDY.to_owned() }))
+    let remedy = || {
+        format!(
+            "the link rate is wrong: set mesh.rate (or the rate of its [[subnet]]) to what the links have, more than {}, or \"nl80211\" where \
+             the driver tells",
+            shown(goodput)
+        )
+    };
+    (over > 1.0).then(|| (over, Evidence { name: Name::Rate, found: found(), remedy: remedy() }))
 }
 
 /// How much sooner than its packets can cross the mesh a flow's round trip is over: on each hop at least the bits of a packet and
