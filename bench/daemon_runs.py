@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import shutil
 import tempfile
-import tomllib
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,29 +72,18 @@ def transfer(here: str, there: str, more: str = "") -> str:
 
 
 def emulated(cell: Cell, seed: int) -> Result | str:
-    """The result, or why there is none; of a transfer with its seconds, and what its twin carries, in kbit/s."""
+    """The result, or why there is none; of a transfer with its seconds, in kbit/s."""
     with tempfile.TemporaryDirectory(prefix="mp-") as name:
         folder = Path(name)
-        file, intervals, twin = folder / f"{cell.mesh}.toml", folder / "intervals", folder / "twin.toml"
+        file, intervals = folder / f"{cell.mesh}.toml", folder / "intervals"
         file.write_text(scenario(cell, intervals))
         words = [] if cell.routes in PROTOCOLS else ["--daemon", cell.routes]
-        if cell.part == "load":
-            words += ["--save-routes", str(twin)]
         result = emulate(file, seed, folder.name, *words)
         if cell.part == "load" and not isinstance(result, str):
             told = json.loads(intervals.read_text())["intervals"]
             result["seconds"] = [row["sum"]["bits_per_second"] / 1e3 for row in told if not row["sum"]["omitted"]]
             result["begins_s"] = BEFORE_S + LEAVES_OUT_S
-            result["twin"] = simulated(twin, seed)
-            result["way"] = tomllib.loads(twin.read_text())["flow"][0]["path"]
         return result
-
-
-def simulated(twin: Path, seed: int) -> float:
-    """What the transfer carries over the saved routes, in kbit/s."""
-    times = (f"measure.duration={LEAVES_OUT_S + TRANSFER_S}s", f"measure.warmup={LEAVES_OUT_S}s")
-    (result,) = engine.run_many([Job(str(twin), twin.read_bytes(), times, seed=seed)])
-    return result["flows"][0]["goodput_bps"] / 1e3
 
 
 SIMULATED = """\
@@ -159,25 +146,3 @@ def first_arrival(film: engine.RunResult, node: str) -> float | None:
         if flow is not None and goal == to and kind == "data" and number not in lost:
             return float(start + airtime) / 1e9
     return None
-
-
-def quiet_seconds(cell: Cell, result: Result) -> list[float]:
-    """What came in those seconds of a transfer in which its data took the saved way, and nothing changed on it."""
-    _, there = MESHES[cell.mesh].ends
-    after = [(change["at_s"], change) for change in result["daemon"]["changes"] if change["to"] == there]
-    following: dict[str, str | None] = {}
-    moments = [(0.0, False)]
-    for at, change in after:
-        following[change["node"]] = None if change["gone"] else (change["via"] or there)
-        pairs = itertools.pairwise(result["way"])
-        is_saved = all(following.get(node) == onward for node, onward in pairs)
-        if is_saved != moments[-1][1]:
-            moments.append((at, is_saved))
-    seconds = []
-    for number, kbps in enumerate(result["seconds"]):
-        begin = result["begins_s"] + number
-        before = [is_saved for at, is_saved in moments if at < begin - 1]
-        # A second to either side: the clocks of the transfer and of the changes differ by how long it took to begin.
-        if before[-1] and not any(begin - 1 <= at <= begin + 2 for at, _ in moments):
-            seconds.append(kbps)
-    return seconds

@@ -7,7 +7,7 @@
 As root, with babeld and bird (Debian: babeld, bird2) and iperf3. A chain of six hops and a grid of four by four at
 11 Mbit/s, and a village imported from a map; the daemons' configurations as `meshpace emulate --daemon` writes them. At
 rest nothing but the daemon sends; under load iperf3 uploads from end to end by the kernel's cubic, and the same is
-simulated over the routes that were saved. Two such uploads cross a grid of 30 nodes. And in a ring of five nodes the
+simulated along the same ways. Two such uploads cross a grid of 30 nodes. And in a ring of five nodes the
 one in the middle of the shorter way is switched off under a ping ten times a second. The simulator's own protocols are
 beside. Runs that the folder has are not made again; one that was late is, up to --attempts times. --write puts the
 tables into docs/emulation.md, between their marks.
@@ -23,16 +23,19 @@ from pathlib import Path
 
 import document
 from daemon_meshes import MESHES, cost_of, least
-from daemon_runs import OFF_S, OUTAGE_S, PROTOCOLS, REST_S, Cell, at_rest, emulated, quiet_seconds, under_protocol
+from daemon_runs import OFF_S, OUTAGE_S, PROTOCOLS, REST_S, Cell, at_rest, emulated, under_protocol
+from daemon_stretches import changes_of_ways, longest_stretch, simulated
 from emulated_runs import Result, Run, Store, arguments
 from meshpace.emulation.routes import Route, ways
 
 DOCUMENT = Path(__file__).resolve().parents[1] / "docs" / "emulation.md"
+TWINS = 5
+"""Runs of a simulated transfer beside an emulated one."""
 HEADS = {
     "rest": "| mesh | routes by | stood | after, s | ways' cost over the least by hand | frames/s a node "
     "| bytes/s a node | air of a node | in time |",
-    "load": "| mesh | daemon | goodput, kbit/s | simulated over the saved routes | seconds without a change of routes "
-    "| goodput in them over the simulated | changes on the way, by run | in time |",
+    "load": "| mesh | routes by | goodput, kbit/s | changes of the ways, by run | stretches without one, s "
+    "| goodput in them over the simulated | in time |",
     "many": "| daemon | routes stood after, s | goodput of each, kbit/s | packets delivered to kernels a second | late "
     "| 99.9 % within, ms | in time |",
     "outage": "| routes by | outage, s | in time |",
@@ -98,17 +101,16 @@ def rest_of_protocol(cell: Cell, runs: int) -> str:
 
 
 def load_row(cell: Cell, results: Sequence[Result]) -> str:
-    goodputs = [result["flows"][0]["goodput_bps"] / 1e3 for result in results]
-    quiet = [quiet_seconds(cell, result) for result in results]
-    ratios = [statistics.mean(one) / result["twin"] for one, result in zip(quiet, results, strict=True) if one]
+    found = [stretch for result in results if (stretch := longest_stretch(cell, result)) is not None]
+    twins = [simulated(cell, stretch.ways, TWINS) for stretch in found]
+    ratios = [statistics.mean(stretch.kbps) / twin for stretch, twin in zip(found, twins, strict=True)]
     columns = [
         MESHES[cell.mesh].title,
         cell.routes,
-        spread(goodputs, 0),
-        spread([result["twin"] for result in results], 0),
-        f"{sum(map(len, quiet))} of {sum(len(result['seconds']) for result in results)}",
-        spread(ratios, 2),
-        ", ".join(str(changes_on_way(cell, result)) for result in results),
+        spread([result["flows"][0]["goodput_bps"] / 1e3 for result in results], 0),
+        ", ".join(str(changes_of_ways(cell, result)) for result in results),
+        ", ".join(str(len(stretch.kbps)) for stretch in found) or "-",
+        ", ".join(f"{ratio:.2f}" for ratio in ratios) or "-",
         in_time(results),
     ]
     return f"| {' | '.join(columns)} |"
@@ -116,15 +118,7 @@ def load_row(cell: Cell, results: Sequence[Result]) -> str:
 
 def load_of_protocol(mesh: str, protocol: str, runs: int) -> str:
     goodputs = under_protocol(mesh, protocol, range(1, runs + 1))
-    return f"| {MESHES[mesh].title} | simulated {protocol} | {spread(goodputs, 0)} |  |  |  |  |  |"
-
-
-def changes_on_way(cell: Cell, result: Result) -> int:
-    """Of the routes of the saved way's nodes to its ends, while the transfer was measured."""
-    begin, ends = result["begins_s"], MESHES[cell.mesh].ends
-    during = (begin, begin + len(result["seconds"]))
-    changes = [change for change in result["daemon"]["changes"] if during[0] <= change["at_s"] <= during[1]]
-    return sum(change["node"] in result["way"] and change["to"] in ends for change in changes)
+    return f"| {MESHES[mesh].title} | simulated {protocol} | {spread(goodputs, 0)} |  |  |  |  |"
 
 
 def many_row(cell: Cell, results: Sequence[Result]) -> str:

@@ -14,7 +14,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 import daemon_runs
 import lost_routes_emulated
 from daemon_meshes import MESHES, cost_of, least
-from daemon_runs import BEFORE_S, LEAVES_OUT_S, Cell, quiet_seconds
+from daemon_runs import BEFORE_S, LEAVES_OUT_S, Cell
+from daemon_stretches import changes_of_ways, longest_stretch
+from daemon_stretches import simulated as simulated_along
 from emulated_daemons import cells, over_least
 from lost_routes_emulated import breaks, hellos
 from lost_routes_places import BEGIN_S, SENDERS, longest
@@ -109,13 +111,25 @@ def test_a_transfer_under_a_simulated_protocol() -> None:
     assert all(400 < goodput < 4000 for goodput in found.values()), found
 
 
-def test_only_seconds_over_the_saved_way_are_compared() -> None:
+def test_a_stretch_of_a_transfer_has_one_way_there_and_one_back() -> None:
     cell = Cell("load", "chain", "babeld")
-    way = [f"n{number}" for number in range(7)]
-    up = [change(20, node, "n6", onward) for node, onward in itertools.pairwise(way)]
+    nodes = [f"n{number}" for number in range(7)]
+    up = [change(20, node, "n6", onward) for node, onward in itertools.pairwise(nodes)]
+    down = [change(20, node, "n0", onward) for node, onward in itertools.pairwise(nodes[::-1])]
     begin = BEFORE_S + LEAVES_OUT_S
-    told = {"way": way, "begins_s": begin, "seconds": [float(second) for second in range(30)]}
-    assert quiet_seconds(cell, told | result(*up)) == told["seconds"]
-    turns = [*up, change(begin + 10.5, "n2", "n6", None), change(begin + 12.5, "n2", "n6", "n3")]
-    assert quiet_seconds(cell, told | result(*turns)) == [*map(float, range(9)), *map(float, range(14, 30))]
-    assert quiet_seconds(cell, told | result(*up[1:])) == []
+    told = {"begins_s": begin, "seconds": [float(second) for second in range(30)]}
+    both = (nodes, nodes[::-1])
+    assert longest_stretch(cell, told | result(*up, *down)) == (both, told["seconds"])
+    assert longest_stretch(cell, told | result(*up)) is None, "nothing comes back"
+    turns = [change(begin + 8.5, "n2", "n6", None), change(begin + 12.5, "n2", "n6", "n3")]
+    assert longest_stretch(cell, told | result(*up, *down, *turns)) == (both, [*map(float, range(15, 30))])
+    early = [change(begin + 22.5, "n2", "n6", None), change(begin + 29.5, "n2", "n6", "n3")]
+    assert longest_stretch(cell, told | result(*up, *down, *early)) == (both, [*map(float, range(21))])
+    assert changes_of_ways(cell, told | result(*up, *down, *turns)) == 0, "it came back"
+    village = Cell("load", "village", "babeld")
+    there = [change(20, "church", "school", "barn"), change(20, "barn", "school", "school")]
+    back = [change(20, "school", "church", "hall"), change(20, "hall", "church", "church")]
+    others = [change(20, "hall", "school", "school"), change(begin + 3, "church", "school", "hall")]
+    after = change(begin + 40, "church", "school", "barn")
+    assert changes_of_ways(village, told | result(*there, *back, *others, after)) == 1
+    assert 500 < simulated_along(cell, both, 1) < 700
