@@ -1,10 +1,11 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone [--seeds K]
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|uploads [--seeds K]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
-waits at the gateway in ms. docs/hosts.md has the tables.
+waits at the gateway in ms. `chains` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
+docs/hosts.md has the tables.
 """
 
 from __future__ import annotations
@@ -21,6 +22,13 @@ NEAR_RATE, FAR_RATE = "2.8Mbps", "900kbps"
 """What the shaper lets in to near hosts, and to far ones: a tenth below what 21 downloads of them carry."""
 AIR_RATE, BYTES_RATE = "2Mbps", "900kbps"
 """The same to both, by air time and by bytes."""
+CHAINS = {
+    1: ("3Mbps", "3.2Mbps", "3.4Mbps", "3.6Mbps"),
+    3: ("900kbps", "1Mbps", "1.1Mbps", "1.2Mbps"),
+    4: ("650kbps", "700kbps", "750kbps", "800kbps", "850kbps"),
+    8: ("450kbps", "500kbps", "550kbps", "600kbps", "650kbps"),
+}
+"""Hops of a chain, and the rates of which the best is looked for."""
 Shaper = dict[str, object]
 
 
@@ -34,17 +42,33 @@ def mesh() -> str:
     return f'{nodes}[[node]]\nid = "srv"\nrole = "wired"\n\n{wire}'
 
 
+def chain(hops: int, hosts: int) -> str:
+    """A gateway, relays every 200 m, and hosts around the end."""
+    places = [("IG", 0, 0), *((f"R{n}", 200 * n, 0) for n in range(1, hops))]
+    places += [(f"h{n}", 200 * hops - 40, -60 + 30 * n) for n in range(hosts)]
+    nodes = "".join(f'[[node]]\nid = "{name}"\nx = {x}\ny = {y}\n\n' for name, x, y in places)
+    wire = '[[link]]\na = "IG"\nb = "srv"\nrate = "100Mbps"\ndelay = "10ms"\n\n'
+    return f'{nodes}[[node]]\nid = "srv"\nrole = "wired"\n\n{wire}'
+
+
+def uploads(host: int, count: int) -> str:
+    return f'[[flow]]\nfrom = "h{host}"\nto = "srv"\napp = "ftp"\nscheme = "here"\ncount = {count}\n\n'
+
+
 def downloads(host: int, count: int, scheme: str) -> str:
     return f'[[flow]]\nfrom = "srv"\nto = "h{host}"\napp = "ftp"\nscheme = "{scheme}"\ncount = {count}\n\n'
 
 
-def scenario(flows: dict[int, tuple[int, str]], shaper: Shaper | None, seconds: int) -> meshpace.Scenario:
+def scenario(
+    flows: dict[int, tuple[int, str]], shaper: Shaper | None, seconds: int, nodes: str = "", more: str = ""
+) -> meshpace.Scenario:
     """So many downloads of each host, by their senders' scheme."""
     shaped = {"base": "linux-cubic", **(shaper or {})}
     scheme = "[scheme.here]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in shaped.items())
     head = f'[measure]\nduration = "{seconds + 20}s"\nwarmup = "20s"\n\n[radio]\nrate = "11Mbps"\nrts = "always"\n\n'
     head += '[routing]\nprotocol = "static"\n\n[defaults]\nscheme = "here"\nwindow = 512\n\n'
-    text = head + scheme + "\n" + mesh() + "".join(downloads(host, *what) for host, what in flows.items())
+    text = head + scheme + "\n" + (nodes or mesh())
+    text += "".join(downloads(host, *what) for host, what in flows.items()) + more
     return meshpace.Scenario(text, "hosts.toml")
 
 
@@ -70,8 +94,15 @@ class Got(NamedTuple):
         return sum(self.hosts.values())
 
 
-def run(flows: dict[int, tuple[int, str]], shaper: Shaper | None, seed: int, seconds: int = 100) -> Got:
-    result: Any = meshpace.run(scenario(flows, shaper, seconds), seed=seed)
+def run(
+    flows: dict[int, tuple[int, str]],
+    shaper: Shaper | None,
+    seed: int,
+    seconds: int = 100,
+    nodes: str = "",
+    more: str = "",
+) -> Got:
+    result: Any = meshpace.run(scenario(flows, shaper, seconds, nodes, more), seed=seed)
     hosts: dict[str, float] = {}
     delays: dict[str, list[float]] = {}
     for flow in result["flows"]:
@@ -106,6 +137,11 @@ def shown(gots: list[Got], hosts: tuple[str, ...]) -> list[str]:
     return [*each, f"{mean([got.total for got in gots]):.0f}", jain, f"{mean(waits):.0f}" if waits else "none"]
 
 
+def auto(by: str) -> dict[str, Shaper | None]:
+    """A shaper that finds its rate."""
+    return {f"hosts by {by}, auto": {"gateway": "hosts", "hosts_by": by, "hosts_find": "delay"}}
+
+
 def shaped(by: str, rate: str) -> dict[str, Shaper | None]:
     """Without a shaper, and with one, by name."""
     return {"plain": None, f"hosts by {by} at {rate}": {"gateway": "hosts", "hosts_by": by, "hosts_rate": rate}}
@@ -120,7 +156,7 @@ def beside(seeds: range) -> None:
         "4 CUBIC, 3 hops, beside 4 CUBIC, 1 hop": ({10: (4, "here"), 0: (4, "here")}, BYTES_RATE),
     }
     for name, (flows, rate) in cases.items():
-        for gateway, parts in shaped("bytes", rate).items():
+        for gateway, parts in {**shaped("bytes", rate), **auto("bytes")}.items():
             gots = [run(flows, parts, seed) for seed in seeds]
             rows.append([name, gateway, *shown(gots, tuple(f"h{host}" for host in flows))])
     table(rows)
@@ -131,7 +167,8 @@ def crowd(seeds: range) -> None:
     heads = "gateway|all|near hosts|far hosts|least host|Jain of near, of far|downloads with nothing|waits, 95 %"
     rows = [heads.split("|")]
     flows = dict.fromkeys((*NEAR, *FAR), (10, "here"))
-    for name, shaper in {**shaped("airtime", AIR_RATE), **shaped("bytes", BYTES_RATE)}.items():
+    shapers = {**shaped("airtime", AIR_RATE), **shaped("bytes", BYTES_RATE), **auto("airtime"), **auto("bytes")}
+    for name, shaper in shapers.items():
         gots = [run(flows, shaper, seed) for seed in seeds]
         waits = [got.wait_p95 for got in gots if got.wait_p95 is not None]
         sums = [f"{mean([sum(got.hosts[f'h{n}'] for n in hosts) for got in gots]):.0f}" for hosts in (NEAR, FAR)]
@@ -148,7 +185,8 @@ def airtime(seeds: range) -> None:
     """A near host beside a far one: what sharing bytes and sharing the air come to."""
     rows = [["gateway", "near @ delay", "far @ delay", "both", "least Jain", "waits, 95 %"]]
     flows = {0: (4, "here"), 10: (4, "here")}
-    for name, shaper in {**shaped("bytes", "1.3Mbps"), **shaped("airtime", "2.5Mbps")}.items():
+    shapers = {**shaped("bytes", "1.3Mbps"), **shaped("airtime", "2.5Mbps"), **auto("bytes"), **auto("airtime")}
+    for name, shaper in shapers.items():
         rows.append([name, *shown([run(flows, shaper, seed) for seed in seeds], ("h0", "h10"))])
     table(rows)
 
@@ -159,15 +197,58 @@ def alone(seeds: range) -> None:
     shapers: dict[str, Shaper | None] = {}
     for rate in ("900kbps", "1Mbps", "1.1Mbps", "1.2Mbps"):
         shapers.update(shaped("bytes", rate))
-    for name, shaper in shapers.items():
+    for name, shaper in {**shapers, **auto("bytes")}.items():
         got = shown([run({10: (1, "here")}, shaper, seed) for seed in seeds], ("h10",))
         rows.append([name, got[0], got[-1]])
+    table(rows)
+
+
+def ended(
+    flows: tuple[int, ...], shaper: Shaper | None, seeds: range, hops: int, more: str = ""
+) -> tuple[float, float]:
+    """Goodput, and the median one-way delay, of hosts at the end of a chain."""
+    of = {host: (count, "here") for host, count in enumerate(flows)}
+    gots = [run(of, shaper, seed, 60, chain(hops, len(flows)), more) for seed in seeds]
+    return mean([got.total for got in gots]), mean([mean(list(got.delays.values())) for got in gots])
+
+
+def chains(seeds: range) -> None:
+    """What a rate that is found has of the best one, and of the delay without a shaper."""
+    heads = "hops|downloads|plain|best of the fixed|auto|goodput of the best|delay of plain's"
+    rows = [heads.split("|")]
+    for hops, rates in CHAINS.items():
+        for flows in ((1,), (4,), (1, 4)):
+            plain = ended(flows, None, seeds, hops)
+            fixed = {
+                rate: ended(flows, shaped("bytes", rate)[f"hosts by bytes at {rate}"], seeds, hops) for rate in rates
+            }
+            best = max(fixed, key=lambda rate: fixed[rate][0])
+            found = ended(flows, *auto("bytes").values(), seeds, hops)
+            cells = [f"{goodput:.0f} @ {delay:.0f}" for goodput, delay in (plain, fixed[best], found)]
+            cells[1] += f" ({best})"
+            shares = [f"{found[0] / fixed[best][0]:.0%}", f"{found[1] / plain[1]:.0%}"]
+            rows.append([str(hops), " and ".join(map(str, flows)), *cells, *shares])
+    table(rows)
+
+
+def beside_uploads(seeds: range) -> None:
+    """One host with a download, and one with an upload, at the end of a chain."""
+    rows = [["hops", "gateway", "download @ delay", "upload @ delay"]]
+    for hops in (1, 3):
+        for name, shaper in {"plain": None, **auto("bytes")}.items():
+            gots = [run({0: (1, "here")}, shaper, seed, 60, chain(hops, 2), uploads(1, 1)) for seed in seeds]
+            of = [
+                f"{mean([got.hosts[to] for got in gots]):.0f} @ {mean([got.delays[to] for got in gots]):.0f}"
+                for to in ("h0", "srv")
+            ]
+            rows.append([str(hops), name, *of])
     table(rows)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
+    cases |= {"chains": chains, "uploads": beside_uploads}
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
     given = parser.parse_args()

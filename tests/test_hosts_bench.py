@@ -40,8 +40,19 @@ def test_a_far_host_does_not_starve_beside_a_near_one() -> None:
     assert by_air["h10"] == pytest.approx(by_air["h0"] / 3, rel=0.1)
 
 
+def test_a_rate_that_is_found_leaves_a_far_host_its_share() -> None:
+    shaper: hosts.Shaper = {"gateway": "hosts", "hosts_by": "bytes", "hosts_find": "delay"}
+    found = hosts.run({0: (4, CUBIC), 10: (4, CUBIC)}, shaper, seed=1, seconds=30)
+    assert found.jain > 0.95, found
+    assert found.total > 1200, "no less than a fixed rate gives both"
+    alone = hosts.run({0: (1, CUBIC)}, shaper, seed=1, seconds=20, nodes=hosts.chain(3, 1))
+    assert 950 < alone.total < 1100, alone
+    assert alone.delays["h0"] < 100, alone
+
+
 def test_every_host_of_a_crowd_has_its_share() -> None:
     crowd = got(dict.fromkeys(hosts.FAR, 10), "bytes")
+    assert crowd.starved <= 2, "of a hundred; whoever asks again is served"
     assert (jain_index(list(crowd.hosts.values())) or 0) > 0.98, crowd
     assert crowd.wait_p95 is not None
     assert crowd.wait_p95 < 600, crowd

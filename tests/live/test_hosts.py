@@ -45,6 +45,26 @@ def test_one_download_gets_what_another_host_gets_with_twenty(tmp_path: Path) ->
     assert hosts[client(4, 1)]["flows"] > 1
 
 
+def test_a_rate_is_found_by_the_delay_of_the_mesh(tmp_path: Path) -> None:
+    more = '[hosts]\nrate = "auto"\nby = "bytes"\nflows = "free"\n'
+    with Net(tmp_path, MESH, room="h") as net, ExitStack() as stack:
+        daemon = stack.enter_context(Daemon(net, "pace", more=more))
+        bulk = stack.enter_context(Bulk(net, congestion="cubic"))
+        time.sleep(5)
+        before = bulk.received
+        time.sleep(4)
+        got = (bulk.received - before) * 8 / 4
+        status = daemon.status()["hosts"]
+        told = run(MESHPACED, "status", "--socket", daemon.socket)
+    assert got > 0.8 * RATE, (got, status)
+    assert status["found"]["tcp"] > 50, status
+    assert not status["found"]["blind"], status
+    # The model drops nothing below half a second: without a shaper that is what packets wait.
+    assert status["found"]["mesh_wait_s"] < 0.2, status
+    assert RATE < status["rate_bps"] < 2 * RATE, status
+    assert "found by delay" in told, told
+
+
 @pytest.mark.parametrize("mode", ["pace", "observe"])
 def test_a_download_keeps_its_share_beside_datagrams_that_nobody_holds_back(tmp_path: Path, mode: str) -> None:
     """One of both hosts is paced, its flows by the law `delay-rate`; the other one is only watched."""

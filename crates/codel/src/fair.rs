@@ -3,7 +3,6 @@
 
 use crate::{Config, Fate, Fifo, FlowHash, Turn, Turns};
 use alloc::vec::Vec;
-use core::cmp::Reverse;
 use meshpace_units::{Bytes, Instant};
 
 /// Queues without packets that [`FairQueues::forget_idle`] leaves alone.
@@ -14,11 +13,13 @@ const IDLE_MAX: usize = 64;
 struct Flow<P> {
     queue: Fifo<P>,
     turn: Turn,
+    /// When a packet of it left last, as far as it is remembered.
+    served: Instant,
 }
 
 impl<P> Default for Flow<P> {
     fn default() -> Self {
-        Self { queue: Fifo::default(), turn: Turn::default() }
+        Self { queue: Fifo::default(), turn: Turn::default(), served: Instant::ZERO }
     }
 }
 
@@ -87,7 +88,10 @@ impl<P> FairQueues<P> {
             let (len, bytes) = (flow.queue.len(), flow.queue.bytes());
             let next = flow.queue.dequeue(now, codel, fate);
             match &next {
-                Some((_, size)) => flow.turn.sent(size.0),
+                Some((_, size)) => {
+                    flow.turn.sent(size.0);
+                    flow.served = now;
+                }
                 None => self.turns.has_none(&mut flow.turn),
             }
             self.len -= len - flow.queue.len();
@@ -121,11 +125,12 @@ impl<P> FairQueues<P> {
         cut.into_iter().map(|(packet, _)| packet).collect()
     }
 
-    /// Takes the first packet out of the longest queue; of several, of the one that has used most of its turn: who has just begun, or sends
-    /// little, is spared.
-    pub fn cut_most_used(&mut self) -> Option<P> {
+    /// Takes the first packet out of the longest queue. Of several as long, of the one that had its turn last, and then of the one whose
+    /// packet came last: who has got nothing yet, or asks again because its packet was lost, is spared, lest it lose each one.
+    pub fn cut_latest_served(&mut self) -> Option<P> {
         let waiting = self.flows.iter_mut().map(|(_, flow)| flow).filter(|flow| !flow.queue.is_empty());
-        let longest = waiting.max_by_key(|flow| (flow.queue.bytes(), Reverse(flow.turn.credit())))?;
+        let longest =
+            waiting.max_by_key(|flow| (flow.queue.bytes(), flow.served, flow.queue.waits_since()))?;
         let (packet, size) = longest.queue.pop_head()?;
         self.len -= 1;
         self.bytes = self.bytes - size;

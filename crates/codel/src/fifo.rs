@@ -99,6 +99,12 @@ impl<P> Fifo<P> {
         self.line.bytes
     }
 
+    /// When its first packet came; `None` of an empty queue.
+    #[must_use]
+    pub fn waits_since(&self) -> Option<Instant> {
+        self.line.waiting.front().map(|first| first.since)
+    }
+
     /// A packet is to wait.
     pub fn push(&mut self, now: Instant, size: Bytes, packet: P) {
         self.line.bytes += size;

@@ -21,12 +21,6 @@ impl Turn {
         self.credit -= cost as i64;
     }
 
-    /// What it may still send.
-    #[must_use]
-    pub const fn credit(&self) -> i64 {
-        self.credit
-    }
-
     /// How many turns more it needs until it may send.
     #[must_use]
     pub const fn turns_away(&self, quantum: u64) -> u64 {

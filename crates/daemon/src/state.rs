@@ -6,7 +6,8 @@ pub use meshpace_gateway::Traffic;
 use crate::config::Config;
 use crate::gateway::{Lateness, Treatment, no_lateness};
 use meshpace_gateway::{
-    Counters, Explanation, FlowKey, FlowStats, HostStats, RoundTrips, ShaperConfig, ShaperCounters, Waits,
+    Counters, Explanation, FlowKey, FlowStats, Found, HostStats, RoundTrips, ShaperConfig, ShaperCounters,
+    Waits,
 };
 use meshpace_units::{Bytes, Instant, Rate};
 use std::sync::mpsc::Sender;
@@ -130,6 +131,8 @@ pub struct HostsReport {
     pub config: ShaperConfig,
     /// What the shaper counted since it began.
     pub counters: ShaperCounters,
+    /// What was found of the rate; `None`: it is given.
+    pub found: Option<Found>,
     /// Packets that wait there.
     pub queued: usize,
     /// Hosts known.

@@ -1,7 +1,7 @@
 //! `meshpaced status`: the daemon at a glance, and who is starving.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, HostShare, Request, Share, Status, Wait};
+use crate::control::protocol::{Answer, FoundRate, HostShare, Request, Share, Status, Wait};
 use crate::control::{Client, SocketArgs, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
@@ -165,6 +165,7 @@ fn hosts(out: &mut String, status: &Status) {
         count(hosts.marked)
     );
     line(out, "hosts", summary);
+    hosts.found.iter().for_each(|found| line(out, "rate", found_rate(found)));
     let (busy, shown) = (hosts.list.iter().filter(|host| host.rate_bps > 0), HOSTS_SHOWN);
     let rows: Vec<_> = busy.take(shown).map(host_row).collect();
     if !rows.is_empty() {
@@ -176,13 +177,26 @@ fn hosts(out: &mut String, status: &Status) {
     }
 }
 
+/// By what a rate was found.
+fn found_rate(found: &FoundRate) -> String {
+    let FoundRate { min_bps, max_bps, mesh_wait_s, tcp, spin, blind } = found;
+    let wait = match (blind, mesh_wait_s) {
+        (true, _) => "nothing tells how long packets wait in the mesh: it falls".into(),
+        (false, None) => "no round trip yet".into(),
+        (false, Some(wait)) => format!("packets wait {} a hop in the mesh", time(*wait)),
+    };
+    let (tcp, spin) = (count(*tcp), count(*spin));
+    let (min, max) = (bit_rate(*min_bps as f64), bit_rate(*max_bps as f64));
+    format!("found by delay, between {min} and {max}: {wait}; {tcp} round trips by TCP, {spin} by QUIC")
+}
+
 /// A host as a row of the table: its address, then what [`HOST_HEADS`] say.
 pub(crate) fn host_row(host: &HostShare) -> Vec<String> {
     vec![
         host.host.clone(),
         bit_rate(host.rate_bps as f64),
         host.weight.to_string(),
-        or_unknown(host.cap_bps, |cap| bit_rate(cap as f64)),
+        or_unknown(host.cap_bps.into_iter().chain(host.found_bps).min(), |cap| bit_rate(cap as f64)),
         host.hops.to_string(),
         format!("{:.2}", host.price),
         host.flows.to_string(),

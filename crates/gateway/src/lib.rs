@@ -56,7 +56,10 @@ pub use packet::{
     Verdict,
 };
 pub use parts::{Behaviour, Equipment, GATEWAYS, GatewayPart, law_gateways};
-pub use shaper::{HostStats, Parcel, Shaped, Shaper, ShaperConfig, ShaperCounters, ShareBy, Terms};
+pub use shaper::{
+    By, Echo, Find, Found, HostStats, Parcel, Shaped, Shaper, ShaperConfig, ShaperCounters, ShareBy, Sign,
+    Terms,
+};
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};
 pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

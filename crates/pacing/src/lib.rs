@@ -30,7 +30,7 @@ mod path;
 mod wireless;
 
 pub use adaptive::{AdaptiveConfig, Divisor, Samples, ShortPath, Variation};
-pub use delay_rate::{DelayRate, DelayRateConfig, TrainsInFlight, Unit};
+pub use delay_rate::{DelayRate, DelayRateConfig, Least, TrainsInFlight, Unit};
 pub use flow_law::{FLOW_LAWS, FlowLaw, FlowLawPart, FlowPace, LawMaker, Progress, RoundTrip};
 pub use free_running::FreeRunningTimer;
 pub use goodput_control::{

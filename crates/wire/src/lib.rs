@@ -5,6 +5,7 @@
 //! - [`set_rtt`], [`strip_rtt`], [`clamp_mss`] and [`mark`] change packets on their way. All checksums are updated, not
 //!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
 //! - [`outline`] reads of any IP packet what a network has to know to carry it.
+//! - [`spin`] reads QUIC's latency spin bit.
 //! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
 //! - [`build`] writes whole packets, [`complete_checksum`] ends what a host left to its interface, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
 //!   size: for those who are an end of the connection.
@@ -23,6 +24,7 @@ mod ip;
 mod options;
 mod outline;
 mod packet;
+mod quic;
 mod rewrite;
 mod tcp;
 
@@ -33,4 +35,5 @@ pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
 pub use outline::{Outline, outline};
 pub use packet::{Malformed, NotTcp, Packet, checksum_ok, complete_checksum, parse};
+pub use quic::spin;
 pub use rewrite::{NoRoom, clamp_mss, mark, set_rtt, set_window, strip_rtt};

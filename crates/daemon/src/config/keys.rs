@@ -122,12 +122,21 @@ static HOSTS: Section = Section {
     keys: &[
         Key::new(
             "rate",
-            Kind::ChoiceOrWhole(&["off"], LINK_RATE),
-            "What goes into the mesh, all hosts together, or \"off\": hosts are not shaped. A tenth below what the mesh carries, so that \
+            Kind::ChoiceOrWhole(&["off", "auto"], LINK_RATE),
+            "What goes into the mesh, all hosts together, or \"off\": hosts are not shaped. \"auto\": it is found by how long packets wait \
+             in the mesh, and begins at 1 Mbit/s. Otherwise a tenth below what the mesh carries, so that \
              packets wait here and not there. With by = \"airtime\" it is what a host gets that is one hop away over links of \
              mesh.rate.",
         )
         .default("\"off\""),
+        Key::new("rate_min", Kind::Whole(LINK_RATE), "With rate = \"auto\": it is no lower.").default("\"200kbps\""),
+        Key::new("rate_max", Kind::Whole(LINK_RATE), "With rate = \"auto\": it is no higher.").default("\"1Gbps\""),
+        Key::new(
+            "stands",
+            real(&TIME, 0.0, 1.0),
+            "With rate = \"auto\": how long packets may wait in the mesh a hop, where that is more than four packets take.",
+        )
+        .default("\"20ms\""),
         Key::new(
             "by",
             Kind::Choice(ShareBy::WORDS),

@@ -7,7 +7,7 @@ use super::{
 };
 use crate::guard::Terms;
 use ipnet::IpNet;
-use meshpace_gateway::{Equipment, ShaperConfig, ShareBy};
+use meshpace_gateway::{Equipment, Find, ShaperConfig, ShareBy};
 use meshpace_keys::Word;
 use meshpace_settings::{FileError, Item, Location, Setting, Settings, Value, quoted, shown};
 use meshpace_units::Rate;
@@ -74,6 +74,20 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
 /// At the shaper waits at most this part of what may be held.
 const SHAPER_PART: usize = 4;
 
+/// Where a rate begins that is found.
+const BEGINS: Rate = Rate::bits_per_sec(1_000_000);
+
+/// Between what a rate is found.
+fn read_find(settings: &Settings<'_>) -> Result<Find, FileError> {
+    let least = rate(settings.value("rate_min")?);
+    let most = rate(settings.value("rate_max")?);
+    if most < least {
+        let allowed = format!("hosts.rate_min or more, {} bit/s", least.as_bits_per_sec());
+        return Err(settings.at("rate_max").error(settings.found("rate_max"), allowed));
+    }
+    Ok(Find { least, most, stands: settings.value("stands")?.span() })
+}
+
 /// Links of the mesh's rate are those over which a byte costs one byte.
 fn read_hosts(
     settings: &Settings<'_>,
@@ -81,9 +95,15 @@ fn read_hosts(
     datapath: Datapath,
     held_max: usize,
 ) -> Result<Hosts, FileError> {
-    let shaper = match settings.value("rate")? {
-        Setting::Text(_) => None,
-        given => Some(ShaperConfig {
+    let (given, find) = match settings.value("rate")? {
+        Setting::Text(word) if word == "auto" => (Some(BEGINS), Some(read_find(settings)?)),
+        Setting::Text(_) => (None, None),
+        given => (Some(rate(given)), None),
+    };
+    let shaper = match given {
+        None => None,
+        Some(given) => Some(ShaperConfig {
+            find,
             by: settings.choice("by", ShareBy::MEANINGS)?,
             reference,
             overhead: settings.value("overhead")?.bytes(),
@@ -93,7 +113,7 @@ fn read_hosts(
             longest: settings.value("longest")?.span(),
             burst: settings.value("burst_time")?.span(),
             packets_max: (held_max / SHAPER_PART).max(1),
-            ..ShaperConfig::at(rate(given))
+            ..ShaperConfig::at(given)
         }),
     };
     Ok(Hosts {

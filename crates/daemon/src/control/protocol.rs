@@ -11,7 +11,7 @@ mod law;
 
 pub use doubts::Doubt;
 pub use guard::Guard;
-pub use hosts::{HostShare, Hosts};
+pub use hosts::{FoundRate, HostShare, Hosts};
 pub use law::{Law, OtherLaw, Standing, Step};
 
 use super::sort::SortKey;

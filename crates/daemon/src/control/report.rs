@@ -2,8 +2,8 @@
 
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
-    Detail, Doubt, Fairness, Flow, FlowCounts, Forecast, HostShare, Hosts, Lateness, Law, OtherLaw, Policy,
-    Share, Standing, Status, Step, SubnetMode, Totals, Wait,
+    Detail, Doubt, Fairness, Flow, FlowCounts, Forecast, FoundRate, HostShare, Hosts, Lateness, Law,
+    OtherLaw, Policy, Share, Standing, Status, Step, SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
 use crate::plausible;
@@ -83,12 +83,14 @@ fn doubted(doubt: &plausible::Doubt, at: Instant) -> Doubt {
 
 /// What goes into the mesh by host.
 fn hosts(report: &HostsReport) -> Hosts {
-    let HostsReport { config, counters, queued, known, hosts } = report;
+    let HostsReport { config, counters, found, queued, known, hosts } = report;
     let share = |host: &HostStats| HostShare {
         host: host.host.to_string(),
         rate_bps: host.rate.as_bits_per_sec(),
         weight: host.terms.weight,
         cap_bps: host.terms.cap.map(Rate::as_bits_per_sec),
+        found_bps: host.found.map(Rate::as_bits_per_sec),
+        mesh_wait_s: host.queue.map(Span::as_secs_f64),
         hops: host.terms.hops,
         link_rate_bps: host.terms.link.as_bits_per_sec(),
         price: host.price,
@@ -106,6 +108,14 @@ fn hosts(report: &HostsReport) -> Hosts {
         |host: &HostStats| host.rate.as_bits_per_sec() as f64 * host.price / f64::from(host.terms.weight);
     Hosts {
         rate_bps: config.rate.as_bits_per_sec(),
+        found: found.map(|found| FoundRate {
+            min_bps: found.find.least.as_bits_per_sec(),
+            max_bps: found.find.most.as_bits_per_sec(),
+            mesh_wait_s: found.queue.map(Span::as_secs_f64),
+            tcp: found.tcp,
+            spin: found.spin,
+            blind: found.is_blind,
+        }),
         by: config.by.word().into(),
         known: *known,
         jain: jain(wants_more.map(got)),

@@ -7,9 +7,11 @@ use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::hops::{Directory, Way};
 use crate::state::HostsReport;
-use meshpace_gateway::{Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Terms};
+use meshpace_gateway::{
+    Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Sign, Terms,
+};
 use meshpace_units::{Bytes, Ecn, Instant, Seq};
-use meshpace_wire::protocol::TCP;
+use meshpace_wire::protocol::{TCP, UDP};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
@@ -28,6 +30,7 @@ struct Class {
     size: Bytes,
     ecn: Ecn,
     timed: Option<Timed>,
+    sign: Option<Sign>,
 }
 
 /// The connection of a segment with data, and where that ends: the round trip in the mesh begins when it leaves the shaper.
@@ -81,7 +84,10 @@ impl ShapedEngine {
     /// Decides on a packet.
     pub fn handle<'a>(&'a mut self, now: Instant, arrival: Arrival<'a>) -> Decision<'a> {
         let class = self.shaper.as_ref().and_then(|_| self.class(&arrival));
-        let Some(class) = class else { return self.engine.handle(now, arrival) };
+        let Some(class) = class else {
+            self.hear(now, &arrival);
+            return self.engine.handle(now, arrival);
+        };
         let Arrival { id, from_mesh, to_mesh, bytes } = arrival;
         let changed = match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, bytes }) {
             Decision::Accept => None,
@@ -145,10 +151,10 @@ impl ShapedEngine {
     }
 
     fn shape(&mut self, now: Instant, class: Class, packet: Waiting) {
-        let Class { to, flow, size, ecn, .. } = class;
+        let Class { to, flow, size, ecn, sign, .. } = class;
         let config = self.engine.engine().config();
         let shaper = self.shaper.as_mut().expect("whoever has something to shape has looked");
-        let parcel = Parcel { host: config.counts_as(to), flow, size, ecn, packet };
+        let parcel = Parcel { host: config.counts_as(to), flow, size, ecn, sign, packet };
         shaper.handle(now, parcel, || terms(config, &self.hops, self.engine.engine(), to));
     }
 
@@ -212,6 +218,7 @@ impl ShapedEngine {
         Some(HostsReport {
             config: *shaper.config(),
             counters: *shaper.counters(),
+            found: shaper.found(),
             queued: shaper.len(),
             known: shaper.host_count(),
             hosts,
@@ -223,6 +230,18 @@ impl ShapedEngine {
         let Some(mut shaper) = self.shaper.take() else { return };
         // The last is taken first.
         self.left.extend(shaper.let_go(now).into_iter().rev());
+    }
+
+    /// What a packet out of the mesh says of how long another was under way there.
+    fn hear(&mut self, now: Instant, arrival: &Arrival<'_>) {
+        let Some(shaper) = self.shaper.as_mut().filter(|shaper| shaper.config().find.is_some()) else {
+            return;
+        };
+        let Some((ends, echo)) = echo_of(arrival.bytes) else { return };
+        let config = self.engine.engine().config();
+        if side(config, (arrival.from_mesh, ends.0), (arrival.to_mesh, ends.1)) == Some(Side::Wireless) {
+            shaper.hears(now, echo);
+        }
     }
 
     /// The class of a packet that goes into the mesh, and does not come from there.
@@ -239,19 +258,46 @@ fn class_of(bytes: &[u8]) -> Option<(IpAddr, Class)> {
     let read = meshpace_wire::outline(bytes).ok()?;
     let ends = (SocketAddr::new(read.source, read.ports.0), SocketAddr::new(read.destination, read.ports.1));
     let flow = FlowHash::new(0, ends.0, ends.1, read.protocol);
-    let timed = (read.protocol == TCP).then(|| timed(bytes)).flatten();
-    Some((read.source, Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed }))
+    let (timed, sign) = match read.protocol {
+        TCP => timed(bytes).unzip(),
+        UDP => {
+            let end = |address, port| Endpoint { address, port };
+            let wireless = end(read.destination, read.ports.1);
+            let key = FlowKey { wireless, wired: end(read.source, read.ports.0) };
+            (None, meshpace_wire::spin(bytes).map(|bit| Sign::Spin(key, bit)))
+        }
+        _ => (None, None),
+    };
+    Some((read.source, Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed, sign }))
+}
+
+/// The ends of a packet from the mesh, and what it answers.
+fn echo_of(bytes: &[u8]) -> Option<((IpAddr, IpAddr), Echo)> {
+    let read = meshpace_wire::outline(bytes).ok()?;
+    let end = |address, port| Endpoint { address, port };
+    let wireless = end(read.source, read.ports.0);
+    let key = FlowKey { wireless, wired: end(read.destination, read.ports.1) };
+    let echo = match read.protocol {
+        TCP => {
+            let segment = meshpace_wire::parse(bytes).ok()?.segment;
+            segment.flags.ack.then_some(Echo::Ack(key, segment.ack))?
+        }
+        UDP => Echo::Spin(key, meshpace_wire::spin(bytes)?),
+        _ => return None,
+    };
+    Some(((read.source, read.destination), echo))
 }
 
 /// Which round trip of the mesh begins with a packet.
-fn timed(bytes: &[u8]) -> Option<Timed> {
+fn timed(bytes: &[u8]) -> Option<(Timed, Sign)> {
     let packet = meshpace_wire::parse(bytes).ok()?;
     let segment = &packet.segment;
     let end = |address, port| Endpoint { address, port };
     let wireless = end(packet.destination, segment.destination_port);
     let wired = end(packet.source, segment.source_port);
     let key = FlowKey { wireless, wired };
-    (segment.payload > 0).then(|| Timed { key, end: segment.end() })
+    let sign = Sign::Segment(key, segment.seq, segment.end());
+    (segment.payload > 0).then(|| (Timed { key, end: segment.end() }, sign))
 }
 
 /// The class of a packet whose bytes nobody has kept: it cannot be marked.

@@ -169,6 +169,14 @@ impl Exporter {
         let rate = Unit::Other("bits_per_second".into());
         let limit = hosts.config.rate.as_bits_per_sec() as f64;
         out.gauge("hosts_rate", "What all mesh hosts together may have.", Some(&rate), Some(limit))?;
+        if let Some(found) = &hosts.found {
+            let wait = found.queue.map(Span::as_secs_f64);
+            let help = "How long packets wait in the mesh a hop, by which the rate is found.";
+            out.gauge("hosts_mesh_wait", help, Some(&Unit::Seconds), wait)?;
+            let trips = [("tcp", found.tcp), ("spin", found.spin)];
+            let trips = trips.map(|(by, count)| ([("by", by)], count));
+            out.counters("hosts_round_trips", "Round trips in the mesh by which the rate is found.", trips)?;
+        }
         out.gauge("hosts_known", "Mesh hosts that the shaper knows.", None, Some(hosts.known as f64))?;
         let help = "Packets that wait for their host's turn.";
         out.gauge("hosts_queued_packets", help, None, Some(hosts.queued as f64))?;

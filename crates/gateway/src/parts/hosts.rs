@@ -1,8 +1,8 @@
 //! A shaper of hosts, and no machine beside it.
 
 use super::{Behaviour, GatewayPart};
-use crate::{ShaperConfig, ShareBy};
-use meshpace_keys::{Key, Preset, Values, real};
+use crate::{Find, ShaperConfig, ShareBy};
+use meshpace_keys::{Key, Preset, Values, real, words};
 use meshpace_units::quantity::TIME;
 use meshpace_units::{Rate, Span};
 
@@ -17,13 +17,54 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
 
 const USUAL: ShaperConfig = ShaperConfig::at(Rate::bits_per_sec(1_000_000));
 
-static KEYS: [Key; 11] = [
+/// The bounds of a rate that is found, and how long packets may wait in the mesh then.
+const FOUND: Find = Find {
+    least: Rate::bits_per_sec(200_000),
+    most: Rate::bits_per_sec(1_000_000_000),
+    stands: Span::from_millis(20),
+};
+
+words! {
+    /// Where the rate comes from (`hosts_find`): docs/hosts.md.
+    enum Finds {
+        /// It is hosts_rate, and stays.
+        Given = "given",
+        /// It begins at hosts_rate and goes by how long packets wait in the mesh.
+        Delay = "delay",
+    }
+}
+
+static KEYS: [Key; 15] = [
     Key::rate(
         "hosts_rate",
         1_000_000_000_000,
         USUAL.rate,
         "What a shaper of hosts lets into the mesh, all hosts together; with hosts_by = \"airtime\" of a host one hop away over links of \
          hosts_link (docs/hosts.md).",
+    ),
+    Key::word(
+        "hosts_find",
+        Finds::WORDS,
+        Finds::Given.word(),
+        "Where that rate comes from: it is given, or begins there and goes by the mesh's own delay (docs/hosts.md).",
+    ),
+    Key::rate(
+        "hosts_rate_min",
+        1_000_000_000_000,
+        FOUND.least,
+        "With hosts_find = \"delay\": it is no lower.",
+    ),
+    Key::rate(
+        "hosts_rate_max",
+        1_000_000_000_000,
+        FOUND.most,
+        "With hosts_find = \"delay\": it is no higher.",
+    ),
+    Key::time(
+        "hosts_stands",
+        Span::from_secs(10),
+        FOUND.stands,
+        "With hosts_find = \"delay\": how long packets may wait in the mesh a hop, where that is more than four packets take.",
     ),
     Key::word(
         "hosts_by",
@@ -75,8 +116,14 @@ static KEYS: [Key; 11] = [
 ];
 
 fn config(values: &Values) -> ShaperConfig {
+    let find = Find {
+        least: values.rate("hosts_rate_min"),
+        most: values.rate("hosts_rate_max").max(values.rate("hosts_rate_min")),
+        stands: values.span("hosts_stands"),
+    };
     ShaperConfig {
         rate: values.rate("hosts_rate"),
+        find: (values.word::<Finds>("hosts_find") == Finds::Delay).then_some(find),
         by: values.word("hosts_by"),
         reference: values.rate("hosts_link"),
         overhead: values.bytes("hosts_overhead"),

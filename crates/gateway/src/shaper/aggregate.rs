@@ -22,6 +22,8 @@ pub(super) struct Aggregate<P> {
     pub seen: Instant,
     /// What its packets cost that wait.
     pub cost: u64,
+    /// The most that its path carries, where somebody has found out.
+    pub found: Option<Rate>,
     cap: Meter,
     lately: Recent,
     /// Smoothed wait of its packets, by an eighth of each.
@@ -61,6 +63,10 @@ pub struct HostStats {
     pub marked: u64,
     /// When its latest packet came.
     pub seen: Instant,
+    /// The most that its path carries, where the rate is found and this host is not alone.
+    pub found: Option<Rate>,
+    /// How long its packets wait in the mesh, where that is measured.
+    pub queue: Option<Span>,
 }
 
 impl<P> Aggregate<P> {
@@ -72,6 +78,7 @@ impl<P> Aggregate<P> {
             asked: now,
             seen: now,
             cost: 0,
+            found: None,
             cap: Meter::default(),
             lately: Recent::new(now),
             wait: None,
@@ -111,15 +118,20 @@ impl<P> Aggregate<P> {
         self.cap.free_at()
     }
 
+    /// The lower of what is agreed and what was found.
+    fn cap_in_force(&self) -> Option<Rate> {
+        self.terms.cap.into_iter().chain(self.found).min()
+    }
+
     /// Until when its cap holds it.
     pub fn held_by_cap(&self, now: Instant) -> Option<Instant> {
-        (self.terms.cap.is_some() && !self.cap.is_ready(now)).then(|| self.cap.free_at())
+        (self.cap_in_force().is_some() && !self.cap.is_ready(now)).then(|| self.cap.free_at())
     }
 
     /// A packet has left that came then. What a cap leaves unused while others have their turns is made up for as far as `burst` goes.
     pub fn sent(&mut self, now: Instant, size: Bytes, cost: u64, since: Instant, burst: Span) {
         self.turn.sent(cost);
-        if let Some(cap) = self.terms.cap {
+        if let Some(cap) = self.cap_in_force() {
             self.cap.charge(now, cap, size.0, burst);
         }
         self.lately.note(now, size);
@@ -154,6 +166,8 @@ impl<P> Aggregate<P> {
             dropped: self.dropped,
             marked: self.marked,
             seen: self.seen,
+            found: self.found,
+            queue: None,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What the shaper goes by, and what a packet costs.
 
+use super::Find;
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::words;
 use meshpace_units::{Bytes, Rate, Span};
@@ -26,6 +27,8 @@ words! {
 pub struct ShaperConfig {
     /// What goes into the mesh of all hosts together; by air time of a host one hop away over links of `reference`.
     pub rate: Rate,
+    /// How the rate is found from there on; `None`: it stays.
+    pub find: Option<Find>,
     /// What hosts share.
     pub by: ShareBy,
     /// By air time: rate of the links that a byte costs one byte over.
@@ -67,6 +70,7 @@ impl ShaperConfig {
     pub const fn at(rate: Rate) -> Self {
         Self {
             rate,
+            find: None,
             by: ShareBy::Airtime,
             reference: Rate::bits_per_sec(11_000_000),
             overhead: Bytes(0),
@@ -123,10 +127,20 @@ impl ShaperConfig {
     /// RFC 8289, section 4.4, asks for a target of no less than a packet takes; on a link that is shared, a flow's next packet leaves
     /// a whole round later. One and a half of it, as CAKE takes (`cake_set_rate` in net/sched/sch_cake.c, Linux 6.1), and an
     /// interval of no less than two.
-    pub(super) fn codel(&self, hosts: usize, flows: usize, terms: &Terms) -> CodelConfig {
+    ///
+    /// Where its path was found to be slower than its share, that is what a round of its flows takes.
+    pub(super) fn codel(
+        &self,
+        hosts: usize,
+        flows: usize,
+        terms: &Terms,
+        found: Option<Rate>,
+    ) -> CodelConfig {
         let packet = self.rate.time_to_send(Bytes(self.cost_of(MTU, terms))).unwrap_or(Span::ZERO);
-        let shares = hosts.max(1) as u64 * flows.max(1) as u64;
-        let round = Span::from_nanos(packet.as_nanos().saturating_mul(shares));
+        let flows = flows.max(1) as u64;
+        let round = Span::from_nanos(packet.as_nanos().saturating_mul(hosts.max(1) as u64 * flows));
+        let own = found.and_then(|found| found.time_to_send(Bytes(MTU * flows))).unwrap_or(Span::ZERO);
+        let round = round.max(own);
         // From where on all that waits is too much, no flow's wait has to be told apart.
         let target = self.target.max(round.min(self.longest) * 3 / 2);
         CodelConfig { target, interval: self.interval.max(target * 2), spared: Bytes(MTU) }

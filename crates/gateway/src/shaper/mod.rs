@@ -6,7 +6,8 @@
 //! 1. [`Shaper::handle`] for each packet on its way into the mesh, then [`Shaper::poll`] until `None`;
 //! 2. [`Shaper::poll`] until `None` when [`Shaper::poll_timeout`] says so.
 //!
-//! Every packet comes out once. The simulator's gateways hand in packets, the daemon what NFQUEUE names them by: the gateway's
+//! Every packet comes out once. With [`ShaperConfig::find`] the rate is found by the mesh's own delay, for which the driver tells what
+//! comes from the mesh ([`Shaper::hears`]). The simulator's gateways hand in packets, the daemon what NFQUEUE names them by: the gateway's
 //! other machine ([`crate::Gateway`]), where there is one, comes before this one.
 //!
 //! Sources: deficit round robin, Shreedhar and Varghese 1995; sparse ones first, RFC 8290; hosts before flows, Hoiland-Jorgensen
@@ -14,17 +15,21 @@
 
 mod aggregate;
 mod config;
+mod finder;
 mod meter;
 mod recent;
 
 pub use aggregate::HostStats;
 pub use config::{ShaperConfig, ShareBy, Terms};
+pub use finder::{By, Echo, Find, Found, Sign};
 
 use aggregate::Aggregate;
+use alloc::boxed::Box;
 use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
+use finder::Finder;
 use meshpace_codel::{Fate, FlowHash, Turns};
 use meshpace_units::{Bytes, Ecn, Instant, Span};
 use meter::Meter;
@@ -45,6 +50,8 @@ pub struct Parcel<P> {
     pub size: Bytes,
     /// Whether it may be marked in place of being dropped.
     pub ecn: Ecn,
+    /// The round trip that begins when it leaves, if one does.
+    pub sign: Option<Sign>,
     /// The packet.
     pub packet: P,
 }
@@ -74,6 +81,7 @@ struct Held<P> {
     ecn: Ecn,
     mark: bool,
     since: Instant,
+    sign: Option<Sign>,
 }
 
 /// What CoDel does to packets of the shaper.
@@ -116,6 +124,8 @@ pub struct ShaperCounters {
 pub struct Shaper<P> {
     config: ShaperConfig,
     meter: Meter,
+    /// Where the rate comes from, unless it is given.
+    finder: Option<Box<Finder>>,
     hosts: BTreeMap<IpAddr, Aggregate<P>>,
     turns: Turns<IpAddr>,
     /// Hosts whose cap keeps them from their turn, by when it no longer does.
@@ -138,6 +148,7 @@ impl<P> Shaper<P> {
         Self {
             config,
             meter: Meter::default(),
+            finder: config.find.map(|find| Box::new(Finder::new(find, config.rate, config.hosts_max))),
             hosts: BTreeMap::new(),
             turns: Turns::default(),
             capped: BTreeSet::new(),
@@ -152,7 +163,7 @@ impl<P> Shaper<P> {
 
     /// A packet comes. `terms` tells what is agreed about its host; it is asked now and then.
     pub fn handle(&mut self, now: Instant, parcel: Parcel<P>, terms: impl FnOnce() -> Terms) {
-        let Parcel { host, flow, size, ecn, packet } = parcel;
+        let Parcel { host, flow, size, ecn, sign, packet } = parcel;
         let known = self.hosts.entry(host);
         let is_new = matches!(known, Entry::Vacant(_));
         let seen = known.or_insert_with(|| Aggregate::new(now, &self.config)).seen;
@@ -162,7 +173,7 @@ impl<P> Shaper<P> {
                 (aggregate.terms, aggregate.asked) = (terms(), now);
             }
             aggregate.seen = now;
-            aggregate.push(now, flow.mixed(), size, Held { packet, ecn, mark: false, since: now });
+            aggregate.push(now, flow.mixed(), size, Held { packet, ecn, mark: false, since: now, sign });
         });
         let aggregate = of(&mut self.hosts, host);
         self.turns.join(host, &mut aggregate.turn, self.config.turn(&aggregate.terms));
@@ -214,7 +225,8 @@ impl<P> Shaper<P> {
     fn take(&mut self, now: Instant, host: IpAddr) -> Option<Shaped<P>> {
         let (hosts, free_at) = (self.turns.len() + self.capped.len(), self.meter.free_at());
         let (next, judged) = self.change(host, |aggregate, config, leaving| {
-            let codel = config.codel(hosts, aggregate.queues.sharing(), &aggregate.terms);
+            let flows = aggregate.queues.sharing();
+            let codel = config.codel(hosts, flows, &aggregate.terms, aggregate.found);
             let mut judged = Judged { leaving, dropped: 0, marked: 0 };
             let next = aggregate.queues.pop(now, &codel, &mut judged);
             let signals = (judged.dropped, judged.marked);
@@ -235,10 +247,30 @@ impl<P> Shaper<P> {
         let cost = self.config.cost(size, &aggregate.terms);
         let due = free_at.max(held.since).max(aggregate.free_at()).min(now);
         self.meter.charge(now, self.config.rate, cost, self.config.burst);
+        if let Some(finder) = &mut self.finder {
+            let price = self.config.price(&aggregate.terms);
+            finder.leaves(now, host, size, cost, price, held.sign);
+            self.config.rate = finder.rate();
+            aggregate.found = finder.cap(now, host);
+        }
         aggregate.sent(now, size, cost, held.since, self.config.longest);
         self.counters.packets += 1;
         self.counters.bytes += size;
         Some(Shaped::Passes { packet: held.packet, mark: held.mark, since: held.since, due })
+    }
+
+    /// A packet came from the mesh that answers what left for there: what of the mesh's delay that tells, where the rate is found by it.
+    pub fn hears(&mut self, now: Instant, echo: Echo) {
+        let Some(finder) = &mut self.finder else { return };
+        let (hosts, config) = (&self.hosts, &self.config);
+        finder.comes(now, echo, |host| Some(config.price(&hosts.get(&host)?.terms)));
+        self.config.rate = finder.rate();
+    }
+
+    /// What was found of the rate; `None`: it is given.
+    #[must_use]
+    pub fn found(&self) -> Option<Found> {
+        self.finder.as_ref().map(|finder| finder.found())
     }
 
     /// Does something to a host's packets, and counts anew what waits.
@@ -285,7 +317,7 @@ impl<P> Shaper<P> {
             }
             let cut = self.change(host, |aggregate, _, _| {
                 aggregate.count_signals((1, 0));
-                aggregate.queues.cut_most_used()
+                aggregate.queues.cut_latest_served()
             });
             self.counters.dropped += 1;
             self.counters.crowded += 1;
@@ -312,7 +344,17 @@ impl<P> Shaper<P> {
     /// Other parameters; what waits stays.
     pub fn set_config(&mut self, config: ShaperConfig) {
         self.config = config;
+        match (config.find, &mut self.finder) {
+            (Some(find), Some(finder)) => {
+                finder.set_find(find);
+                self.config.rate = finder.rate();
+            }
+            (find, finder) => {
+                *finder = find.map(|find| Box::new(Finder::new(find, config.rate, config.hosts_max)));
+            }
+        }
         for aggregate in self.hosts.values_mut() {
+            aggregate.found = None;
             // Asked with the next packet.
             aggregate.asked = Instant::ZERO;
         }
@@ -363,7 +405,10 @@ impl<P> Shaper<P> {
 
     /// The hosts that are known, by address.
     pub fn hosts(&self, now: Instant) -> impl Iterator<Item = HostStats> {
-        self.hosts.iter().map(move |(host, aggregate)| aggregate.stats(now, *host, &self.config))
+        self.hosts.iter().map(move |(host, aggregate)| HostStats {
+            queue: self.finder.as_ref().and_then(|finder| finder.queue(now, *host)),
+            ..aggregate.stats(now, *host, &self.config)
+        })
     }
 
     /// How many hosts are known.

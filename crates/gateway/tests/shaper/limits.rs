@@ -130,3 +130,22 @@ fn other_terms_hold_within_a_second() {
         assert_eq!(bench.shaper.hosts(bench.now).next().expect("a host").price, price);
     }
 }
+
+/// Forty flows of a host ask for one packet each, again and again, where there is room for sixteen: whoever was served last loses, and nobody
+/// loses each time.
+#[test]
+fn whoever_asks_again_is_served_before_whoever_was_served() {
+    let mut bench = Bench::new(ShaperConfig {
+        target: Span::from_secs(100),
+        ..ShaperConfig::at(Rate::bits_per_sec(400_000))
+    });
+    for round in 0..6 {
+        for port in 1..=40 {
+            bench.put(2, port, 1_250);
+        }
+        bench.run_until(ms(400 * (round + 1)));
+    }
+    let served: std::collections::BTreeSet<u16> =
+        bench.passed.iter().map(|(_, (_, port, _), _)| *port).collect();
+    assert_eq!(served.len(), 40, "{served:?}");
+}

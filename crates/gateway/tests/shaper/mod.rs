@@ -1,5 +1,6 @@
 //! The shaper of hosts: what a driver sees of it.
 
+mod finds;
 mod limits;
 mod properties;
 mod shares;
@@ -63,7 +64,14 @@ impl Bench {
         let packet = (host, port, self.next);
         self.next += 1;
         let terms = self.terms.get(&host).copied().unwrap_or(NEAR);
-        let parcel = Parcel { host: address(host), flow: flow(host, port), size: Bytes(size), ecn, packet };
+        let parcel = Parcel {
+            host: address(host),
+            flow: flow(host, port),
+            size: Bytes(size),
+            ecn,
+            sign: None,
+            packet,
+        };
         self.shaper.handle(self.now, parcel, || terms);
         self.drain();
     }

@@ -24,7 +24,10 @@ impl<T: Copy + Debug> Network<T> {
         }
         match side {
             Side::Wired => self.meet_hook(side, gateway, packet),
-            Side::Wireless => self.meet_machine(side, gateway, packet),
+            Side::Wireless => {
+                self.tell_shaper(index, &packet);
+                self.meet_machine(side, gateway, packet);
+            }
         }
     }
 

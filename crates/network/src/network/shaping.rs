@@ -1,7 +1,7 @@
 //! What goes into the mesh at a gateway that shares it among hosts.
 
 use super::Network;
-use meshpace_gateway::{Endpoint, FlowHash, FlowKey, Parcel, Shaped, Side, Terms};
+use meshpace_gateway::{Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Side, Sign, Terms};
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_packet::{Body, Class, Host, Packet};
 use meshpace_units::{NodeId, Rate};
@@ -22,6 +22,7 @@ impl<T: Copy + Debug> Network<T> {
             flow: FlowHash::new(0, packet.source_end(), packet.destination_end(), packet.body.protocol()),
             size: packet.size,
             ecn: packet.ecn,
+            sign: sign(&packet),
             packet,
         };
         shaper.handle(now, parcel, || terms(&self.route_from(gateway, to, path)));
@@ -31,15 +32,23 @@ impl<T: Copy + Debug> Network<T> {
         self.run_shaper(index);
     }
 
+    /// A packet comes from the mesh: the shaper may learn from it how long what went there was under way.
+    pub(super) fn tell_shaper(&mut self, index: usize, packet: &Packet) {
+        let now = self.now();
+        let Some(shaper) = &mut self.gateways.at(index).shaper else { return };
+        if let Some(echo) = echo(packet) {
+            shaper.hears(now, echo);
+            self.set_gateway_alarm(index);
+        }
+    }
+
     /// A packet leaves the shaper for the mesh: its round trip there begins now.
     fn tell_departure(&mut self, index: usize, packet: &Packet) {
         let now = self.now();
         let Some(machine) = &mut self.gateways.at(index).machine else { return };
         let Body::Tcp(segment) = &packet.body else { return };
         if segment.payload > 0 {
-            let end = |end: SocketAddr| Endpoint { address: end.ip(), port: end.port() };
-            let key = FlowKey { wireless: end(packet.destination_end()), wired: end(packet.source_end()) };
-            machine.leaves(now, &key, segment.end());
+            machine.leaves(now, &key(packet.destination_end(), packet.source_end()), segment.end());
         }
     }
 
@@ -67,6 +76,24 @@ impl<T: Copy + Debug> Network<T> {
         }
         self.set_gateway_alarm(index);
     }
+}
+
+fn key(wireless: SocketAddr, wired: SocketAddr) -> FlowKey {
+    let end = |end: SocketAddr| Endpoint { address: end.ip(), port: end.port() };
+    FlowKey { wireless: end(wireless), wired: end(wired) }
+}
+
+/// The round trip that a packet into the mesh begins.
+fn sign(packet: &Packet) -> Option<Sign> {
+    let Body::Tcp(segment) = &packet.body else { return None };
+    let key = key(packet.destination_end(), packet.source_end());
+    (segment.payload > 0 && !segment.flags.syn).then(|| Sign::Segment(key, segment.seq, segment.end()))
+}
+
+/// What a packet out of the mesh says of one.
+fn echo(packet: &Packet) -> Option<Echo> {
+    let Body::Tcp(segment) = &packet.body else { return None };
+    segment.flags.ack.then(|| Echo::Ack(key(packet.source_end(), packet.destination_end()), segment.ack))
 }
 
 /// What a host's packets cost by the way to it: of links of several rates what they take together.

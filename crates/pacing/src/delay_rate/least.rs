@@ -8,7 +8,7 @@ const PARTS: usize = 8;
 /// The least round trip of the last `horizon`, to an eighth of that: what came at most so long ago counts, what came more than
 /// nine eighths ago does not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Least {
+pub struct Least {
     part: Span,
     /// The part that time is in, and the least of it and those before, the latest first.
     now: u64,
@@ -16,13 +16,15 @@ pub(super) struct Least {
 }
 
 impl Least {
-    pub(super) fn new(horizon: Span) -> Self {
+    /// None yet, of so long a while.
+    #[must_use]
+    pub fn new(horizon: Span) -> Self {
         let part = Span::from_nanos((horizon.as_nanos() / PARTS as u64).max(1));
         Self { part, now: 0, parts: [None; PARTS + 1] }
     }
 
     /// One more; the least of all that count.
-    pub(super) fn on_sample(&mut self, now: Instant, trip: Span) -> Span {
+    pub fn on_sample(&mut self, now: Instant, trip: Span) -> Span {
         let part = now.as_nanos() / self.part.as_nanos();
         let past = usize::try_from(part.saturating_sub(self.now)).unwrap_or(usize::MAX);
         self.now = self.now.max(part);

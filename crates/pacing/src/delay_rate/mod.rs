@@ -15,12 +15,12 @@ mod trains;
 mod unit;
 
 pub use config::DelayRateConfig;
+pub use least::Least;
 pub use trains::TrainsInFlight;
 pub use unit::Unit;
 
 use core::f64::consts::LN_2;
 use friendly::Friendly;
-use least::Least;
 use libm::{exp, log};
 use long::{Kind, LONG, scale, towards};
 use meshpace_units::{Instant, Span};
@@ -115,6 +115,12 @@ impl DelayRate {
         Self { friendly: Some(Friendly::new(share, lossy)), ..self }
     }
 
+    /// The same without a start of its own, which doubles the rate until a queue shows: it goes up from `start` by steps.
+    #[must_use]
+    pub const fn begun(self) -> Self {
+        Self { starting: false, ..self }
+    }
+
     /// What it goes by.
     #[must_use]
     pub const fn config(&self) -> &DelayRateConfig {
@@ -180,10 +186,15 @@ impl DelayRate {
 
     /// A round trip was measured; true if the rate changed.
     pub fn on_round_trip(&mut self, now: Instant, rtt: Span) -> bool {
-        let base = self.least.on_sample(now, rtt).as_secs_f64();
+        let base = self.least.on_sample(now, rtt);
+        self.on_round_trip_over(now, base, rtt)
+    }
+
+    /// The same over one of several paths, of which somebody else knows that it takes `base` when it is empty.
+    pub fn on_round_trip_over(&mut self, now: Instant, base: Span, rtt: Span) -> bool {
+        let (base, rtt) = (base.as_secs_f64(), rtt.as_secs_f64());
         self.base = Some(base);
         let before = self.rate;
-        let rtt = rtt.as_secs_f64();
         match &mut self.step {
             None => {
                 // What was sent until now was sent blindly.

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 pub struct Hosts {
     /// What all together may have.
     pub rate_bps: u64,
+    /// What was found of that; `None` where it is given.
+    pub found: Option<FoundRate>,
     /// What they share: `airtime` or `bytes`.
     pub by: String,
     /// Hosts known.
@@ -25,6 +27,23 @@ pub struct Hosts {
     pub list: Vec<HostShare>,
 }
 
+/// A rate that is found by how long packets wait in the mesh.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FoundRate {
+    /// It is no lower.
+    pub min_bps: u64,
+    /// It is no higher.
+    pub max_bps: u64,
+    /// How long packets wait in the mesh a hop, on the way to the host that they wait longest for.
+    pub mesh_wait_s: Option<f64>,
+    /// Round trips measured by TCP's acknowledgements.
+    pub tcp: u64,
+    /// Round trips measured by QUIC's spin bit.
+    pub spin: u64,
+    /// Nothing tells how long packets wait, so that the rate falls.
+    pub blind: bool,
+}
+
 /// What a mesh host has of that.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostShare {
@@ -36,6 +55,10 @@ pub struct HostShare {
     pub weight: u32,
     /// The most that it may have.
     pub cap_bps: Option<u64>,
+    /// The most that its way carries, where that was found.
+    pub found_bps: Option<u64>,
+    /// How long its packets wait in the mesh, where that is measured.
+    pub mesh_wait_s: Option<f64>,
     /// Wireless hops.
     pub hops: u32,
     /// Rate of their links.

@@ -199,6 +199,44 @@ fn a_flow_keeps_the_pace_of_its_law_unless_flows_are_free() {
     }
 }
 
+/// A packet of QUIC with a short header, to host 1 or from it.
+fn quic(down: bool, bit: bool) -> Vec<u8> {
+    let ends = ([10, 77, 1, 1], INTERNET);
+    let (from, to) = if down { (ends.1, ends.0) } else { ends };
+    let mut packet = udp(from, to, 1_250, Ecn::NotEct);
+    let (source, destination) = if down { (443u16, 5000u16) } else { (5000, 443) };
+    packet[20..22].copy_from_slice(&source.to_be_bytes());
+    packet[22..24].copy_from_slice(&destination.to_be_bytes());
+    packet[24..26].copy_from_slice(&1_230u16.to_be_bytes());
+    packet[28] = 0x40 | u8::from(bit) << 5;
+    packet
+}
+
+/// Nothing waits in the mesh: every 20 ms a segment and its acknowledgement, and a packet of QUIC whose bit turns each time.
+#[test]
+fn a_rate_is_found_by_segments_and_spin_bits() {
+    let text = SHAPED.replace("rate = \"1Mbps\"", "rate = \"auto\"\nrate_max = \"3Mbps\"");
+    let mut w = World::new(&format!("{text}flows = \"free\"\n"));
+    for n in 0..200u32 {
+        let at = ms(20 * u64::from(n));
+        w.hand_in(at, &data(1_000 * n + 1));
+        w.hand_in(at, &quic(true, n % 2 == 1));
+        (0..15).for_each(|ms| drop(w.outputs(at + Span::from_millis(ms))));
+        assert!(!w.hand_in(at + Span::from_millis(15), &ack(1_000 * n + 1_001)));
+        assert!(!w.hand_in(at + Span::from_millis(15), &quic(false, n % 2 == 0)));
+    }
+    let report = w.engine.hosts(ms(4_000)).expect("hosts are shaped");
+    let found = report.found.expect("the rate is found");
+    assert!(found.tcp > 150 && found.spin > 150, "{found:?}");
+    assert!(!found.is_blind);
+    let rate = report.config.rate.as_bits_per_sec();
+    assert!((1_000_001..=3_000_000).contains(&rate), "{rate}");
+    // Another bound holds at once; what was found stays.
+    w.engine.reload(ms(4_000), config(&text.replace("3Mbps", "900kbps")));
+    let rate = w.engine.hosts(ms(4_000)).expect("hosts are shaped").config.rate;
+    assert_eq!(rate.as_bits_per_sec(), 900_000);
+}
+
 #[test]
 fn a_reload_without_a_shaper_lets_go_what_waits_in_order() {
     let mut w = World::new(SHAPED);

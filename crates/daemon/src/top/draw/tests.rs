@@ -53,6 +53,8 @@ fn hosts_stand_above_the_flows_where_they_are_shaped() {
         rate_bps,
         weight: 2,
         cap_bps: Some(2_000_000),
+        found_bps: None,
+        mesh_wait_s: None,
         hops: 3,
         link_rate_bps: 11_000_000,
         price: 3.0,
@@ -66,8 +68,18 @@ fn hosts_stand_above_the_flows_where_they_are_shaped() {
     };
     let list = vec![host("10.1.2.3", 500_000), host("10.1.2.4", 400_000), host("10.1.2.5", 0)];
     let (rate_bps, by) = (1_000_000, "airtime".to_owned());
-    let hosts =
-        Hosts { rate_bps, by, known: 3, jain: None, queued: 14, packets: 200, dropped: 2, marked: 0, list };
+    let hosts = Hosts {
+        rate_bps,
+        found: None,
+        by,
+        known: 3,
+        jain: None,
+        queued: 14,
+        packets: 200,
+        dropped: 2,
+        marked: 0,
+        list,
+    };
     let mut model = model();
     model.status.as_mut().expect("told").hosts = Some(hosts);
     let words = |row: &str| row.split_whitespace().collect::<Vec<_>>().join(" ");

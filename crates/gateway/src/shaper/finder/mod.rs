@@ -1,0 +1,282 @@
+//! The rate of a shaper, found by the mesh's own delay (docs/hosts.md, "The rate by delay").
+//!
+//! One law, calm's ([`DelayRate`]), for all that goes into the mesh: one price for everybody, so that a certain number of packets waits
+//! in the mesh however many hosts and flows there are. It is told how long packets wait there on the way to the host that they wait
+//! longest for: a host's round trip, the least of the latest few, less its least of half a minute. So a near host yields where it takes the
+//! air of a far one. A host whose packets wait as long whatever the rate has a slow path of its own, or lies: it has a law of its
+//! own from then on ([`Path`]), and no say.
+
+mod carried;
+mod path;
+mod segments;
+mod spin;
+mod trips;
+
+pub use trips::{By, Echo, Sign};
+
+use alloc::collections::BTreeMap;
+use carried::Carried;
+use core::net::IpAddr;
+use libm::exp;
+use meshpace_pacing::{DelayRate, DelayRateConfig};
+use meshpace_units::{Bytes, Instant, Rate, Span};
+use path::Path;
+use trips::Trips;
+
+/// What the laws count in.
+const PACKET: Bytes = Bytes(1_500);
+/// So many packets wait in the mesh, and not calm's 1.4: this is one law, not one of many in a queue, and what it is told is the
+/// least of several.
+const WAITING: f64 = 4.0;
+/// The wait that counts is looked for no more often than this.
+const LOOKS: Span = Span::from_millis(10);
+/// Where packets wait so many times longer than they should, the rate is no higher than so many times what went into the mesh.
+const LONG: f64 = 1.5;
+const ABOVE: f64 = 1.1;
+/// No wait counts for more: what takes longer was lost, or its host is gone.
+const LONGEST: Span = Span::from_millis(250);
+/// No wait counts as none: an empty queue of a mesh is not a wire's (docs/law.md, "Wired paths").
+const SHORTEST: Span = Span::from_micros(20);
+/// The time in which a rate that stays is the usual one.
+const USUAL: Span = Span::from_secs(4);
+/// Without a round trip for so long while packets leave nobody knows whether the rate is too high.
+const BLIND: Span = Span::from_secs(2);
+/// Then so much of it stays, each time after so long.
+const BLINDLY: (f64, Span) = (0.9, Span::from_millis(250));
+
+/// Between what, and for what, a rate is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Find {
+    /// It is no lower.
+    pub least: Rate,
+    /// It is no higher.
+    pub most: Rate,
+    /// Packets may wait so long in the mesh a hop, where that is more than four packets take: frames that carry
+    /// many packets want so many to wait.
+    pub stands: Span,
+}
+
+/// What was found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Found {
+    /// What it was looked for with.
+    pub find: Find,
+    /// How long packets wait in the mesh a hop, as it counts; `None` before the first round trip.
+    pub queue: Option<Span>,
+    /// Round trips of segments.
+    pub tcp: u64,
+    /// Round trips by spin bits.
+    pub spin: u64,
+    /// When the latest one ended.
+    pub heard: Option<Instant>,
+    /// Nothing tells how long packets wait, so that the rate falls.
+    pub is_blind: bool,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Finder {
+    find: Find,
+    trips: Trips,
+    law: DelayRate,
+    /// Packets a second that have been usual.
+    usual: f64,
+    counted: Instant,
+    carried: Carried,
+    paths: BTreeMap<IpAddr, Path>,
+    hosts_max: usize,
+    /// The wait that counts, and when it was looked for.
+    common: Option<Span>,
+    looked: Instant,
+    /// The longest of the least round trips of the hosts that are heard.
+    base: Span,
+    /// When a packet left last, and since when nothing has been heard while packets leave.
+    left: Option<Instant>,
+    silent: Instant,
+    heard: Option<Instant>,
+    measured: (u64, u64),
+}
+
+impl Finder {
+    /// Begins at this rate.
+    pub fn new(find: Find, begin: Rate, hosts_max: usize) -> Self {
+        let begin = packets(begin.clamp(find.least, find.most));
+        Self {
+            find,
+            trips: Trips::new(hosts_max),
+            law: law(begin),
+            usual: begin,
+            counted: Instant::ZERO,
+            carried: Carried::default(),
+            paths: BTreeMap::new(),
+            hosts_max,
+            common: None,
+            looked: Instant::ZERO,
+            base: Span::ZERO,
+            left: None,
+            silent: Instant::ZERO,
+            heard: None,
+            measured: (0, 0),
+        }
+    }
+
+    /// Other bounds; what was found stays.
+    pub fn set_find(&mut self, find: Find) {
+        self.find = find;
+        within(&mut self.law, find);
+    }
+
+    /// What goes into the mesh, in costs.
+    pub fn rate(&self) -> Rate {
+        rate_of(self.law.rate())
+    }
+
+    /// The most that goes to a host, in bytes, while it has a law of its own.
+    pub fn cap(&self, now: Instant, host: IpAddr) -> Option<Rate> {
+        self.paths.get(&host)?.own_rate(now).map(rate_of)
+    }
+
+    /// How long a host's packets wait in the mesh; `None`: nobody has told lately.
+    pub fn queue(&self, now: Instant, host: IpAddr) -> Option<Span> {
+        self.paths.get(&host).filter(|path| path.is_heard(now)).map(Path::queue)
+    }
+
+    pub fn found(&self) -> Found {
+        let (tcp, spin) = self.measured;
+        let blind = |left: Instant| self.heard.is_none_or(|heard| left.saturating_since(heard) >= BLIND);
+        let is_blind = self.left.is_some_and(blind);
+        Found { find: self.find, queue: self.common, tcp, spin, heard: self.heard, is_blind }
+    }
+
+    /// A packet leaves for a host.
+    pub fn leaves(
+        &mut self,
+        now: Instant,
+        host: IpAddr,
+        size: Bytes,
+        cost: u64,
+        price: f64,
+        sign: Option<Sign>,
+    ) {
+        if self.left.is_none_or(|left| now.saturating_since(left) >= BLIND) {
+            self.silent = now;
+        }
+        self.left = Some(now);
+        self.law.on_arrived(cost as f64 / PACKET.0 as f64);
+        self.carried.on_packet(now, cost as f64 / PACKET.0 as f64);
+        if let Some(path) = self.paths.get_mut(&host) {
+            path.leaves(size.0 as f64 / PACKET.0 as f64);
+        }
+        if now.saturating_since(self.silent) >= BLIND {
+            let (stays, time) = BLINDLY;
+            self.law.bound(self.law.rate() * stays);
+            within(&mut self.law, self.find);
+            self.silent += time;
+        }
+        if let Some(sign) = sign {
+            if let Some(gone) = self.trips.leaves(now, host, sign) {
+                self.paths.get_mut(&host).into_iter().for_each(|path| path.on_again(now));
+                self.on_round_trip(now, host, gone, price);
+            }
+        }
+    }
+
+    /// A packet came from the mesh. `price` tells what a byte to a host costs.
+    pub fn comes(&mut self, now: Instant, echo: Echo, price: impl FnOnce(IpAddr) -> Option<f64>) {
+        let Some((host, rtt, by)) = self.trips.comes(now, echo) else { return };
+        if let Some(price) = price(host) {
+            match by {
+                By::Tcp => self.measured.0 += 1,
+                By::Spin => self.measured.1 += 1,
+            }
+            self.paths.get_mut(&host).into_iter().for_each(Path::on_answer);
+            self.on_round_trip(now, host, rtt, price);
+        }
+    }
+
+    /// A round trip to a host was measured.
+    fn on_round_trip(&mut self, now: Instant, host: IpAddr, rtt: Span, price: f64) {
+        (self.heard, self.silent) = (Some(now), now);
+        if !self.paths.contains_key(&host) && self.paths.len() >= self.hosts_max {
+            self.paths.retain(|_, path| path.is_known(now));
+            if self.paths.len() >= self.hosts_max {
+                return;
+            }
+        }
+        let waits = (self.usual * self.find.stands.as_secs_f64()).max(WAITING);
+        let path = self.paths.entry(host).or_insert_with(|| Path::new(now));
+        path.on_round_trip(now, rtt, price.max(1.0), &for_so_many(waits, 1.0));
+        path.keep_within(self.find);
+
+        let wanted = waits / self.law.rate();
+        if let Some(common) = self.common(now, wanted) {
+            let times = common.as_secs_f64() / wanted;
+            self.law.set_config(for_so_many(waits, times));
+            // No step is shorter than the longest way takes to answer one.
+            self.law.on_round_trip_over(now, self.base, self.base + common.max(SHORTEST));
+            if times > LONG {
+                // What nobody uses of it would let in what waits then.
+                self.law.bound(ABOVE * self.carried.most());
+            }
+            within(&mut self.law, self.find);
+        }
+        let passed = now.saturating_since(self.counted).as_secs_f64();
+        self.counted = now;
+        self.usual += (self.law.rate() - self.usual) * (1.0 - exp(-passed / USUAL.as_secs_f64()));
+    }
+
+    /// How long packets wait in the mesh, a hop, on the way to the host of those with a say that they wait longest for; `None`: nobody
+    /// has a say, and the rate stays.
+    fn common(&mut self, now: Instant, wanted: f64) -> Option<Span> {
+        if now.saturating_since(self.looked) < LOOKS {
+            return self.common;
+        }
+        self.looked = now;
+        let rate = self.law.rate().min(ABOVE * self.carried.most());
+        let heard = self.paths.values().filter(|path| path.is_heard(now));
+        self.base = heard.map(Path::base).max().unwrap_or(Span::ZERO);
+        let (mut longest, mut others): (Option<&mut Path>, bool) = (None, false);
+        // A byte costs so much to the nearest of them.
+        let mut price = f64::INFINITY;
+        for path in self.paths.values_mut().filter(|path| path.has_a_say(now)) {
+            price = price.min(path.price());
+            others |= longest.is_some();
+            if longest.as_ref().is_none_or(|longest| path.queue() > longest.queue()) {
+                longest = Some(path);
+            }
+        }
+        self.common = longest.map(|path| {
+            // Whoever is alone takes nothing from anybody.
+            if others {
+                path.judge(now, rate, wanted * price);
+            }
+            Span::from_secs_f64(path.queue().as_secs_f64() / price)
+        });
+        self.common
+    }
+}
+
+/// A law that begins at so many packets a second: it looks for more only while these are used.
+fn law(begin: f64) -> DelayRate {
+    DelayRate::new(DelayRateConfig { start: begin, ..for_so_many(WAITING, 1.0) }).begun()
+}
+
+/// Calm with so many packets waiting. It falls as fast as it rises, and so many times faster: a wait that is a little too long may be
+/// chance, and one that is many times too long takes as long to see.
+fn for_so_many(packets: f64, times: f64) -> DelayRateConfig {
+    let calm = DelayRateConfig::CALM;
+    DelayRateConfig { delta: 1.0 / packets, first: 0.0, fall: calm.rise * (times / LONG).max(1.0), ..calm }
+}
+
+fn within(law: &mut DelayRate, find: Find) {
+    law.bound(packets(find.most));
+    law.raise(packets(find.least));
+}
+
+fn packets(rate: Rate) -> f64 {
+    rate.as_bits_per_sec() as f64 / PACKET.bits() as f64
+}
+
+fn rate_of(packets: f64) -> Rate {
+    Rate::bits_per_sec((packets * PACKET.bits() as f64) as u64)
+}

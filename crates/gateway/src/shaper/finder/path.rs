@@ -1,0 +1,206 @@
+//! What is known of the way to a host: how long its packets wait in the mesh, and whether that depends on the rate.
+
+use super::{Find, PACKET, law, within};
+use meshpace_pacing::{DelayRate, DelayRateConfig, Least};
+use meshpace_units::{Instant, Rate, Span};
+
+/// Round trips of a host of which the least counts: a delayed acknowledgement, or a frame sent seven times, is no queue.
+const LATEST: usize = 3;
+/// A host is heard for so long after a round trip, and has a say after so many, for so long each time: one that says little sleeps
+/// between, and its radio with it.
+const HEARD: Span = Span::from_secs(10);
+const FEWEST: u32 = 5;
+const SAY: Span = Span::from_secs(1);
+/// While what went to it is sent again without an answer, it has a say for so long each time, and so long in all: others may have taken its
+/// air, or it may have left.
+const UNANSWERED: (Span, Span) = (Span::from_secs(3), Span::from_secs(10));
+/// Round trips, and the time, after which it is seen what a lower rate did.
+const SEEN: (u32, Span) = (5, Span::from_secs(2));
+/// A host whose packets wait so many times longer than they should is looked at: where the rate has fallen to this share without that at
+/// least this share of the wait has gone in the mean, the rate is not why.
+const LONG: f64 = 3.0;
+const FALLEN: f64 = 0.3;
+const GONE: f64 = 1.0 / 3.0;
+/// For so long it has no say then, at first and at last: twice as long each time.
+const DEAF: (Span, Span) = (Span::from_secs(60), Span::from_secs(960));
+
+/// A host that is looked at.
+#[derive(Debug)]
+struct Look {
+    /// The rate, and how long its packets waited, seconds, when that began.
+    rate: f64,
+    queue: f64,
+    since: Instant,
+    /// What it had said when the rate had just not fallen enough, and when that was.
+    seen: (u32, Instant),
+    /// How long its packets wait since then: the sum of so many looks.
+    sum: f64,
+    times: f64,
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub(super) struct Path {
+    least: Least,
+    base: Span,
+    latest: [Option<Span>; LATEST],
+    at: Instant,
+    /// Since when what went to it is sent again without an answer.
+    unanswered: Option<Instant>,
+    /// Round trips since it is heard.
+    said: u32,
+    queue: Span,
+    price: f64,
+    look: Option<Look>,
+    /// It has no say before this, and how long that is the next time.
+    deaf: Option<Instant>,
+    deaf_for: Span,
+    /// What it may have then.
+    law: Option<DelayRate>,
+    /// Packets that went to it since it is looked at.
+    gone: f64,
+}
+
+impl Path {
+    pub fn new(now: Instant) -> Self {
+        Self {
+            least: Least::new(DelayRateConfig::CALM.horizon),
+            base: Span::ZERO,
+            latest: [None; LATEST],
+            at: now,
+            unanswered: None,
+            said: 0,
+            queue: Span::ZERO,
+            price: 1.0,
+            look: None,
+            deaf: None,
+            deaf_for: DEAF.0,
+            law: None,
+            gone: 0.0,
+        }
+    }
+
+    /// Whether it said anything of late.
+    pub fn is_heard(&self, now: Instant) -> bool {
+        now.saturating_since(self.at) < HEARD
+    }
+
+    /// Whether anything of it is worth keeping.
+    pub fn is_known(&self, now: Instant) -> bool {
+        self.is_heard(now) || self.is_deaf(now)
+    }
+
+    fn is_deaf(&self, now: Instant) -> bool {
+        self.deaf.is_some_and(|until| now < until)
+    }
+
+    pub fn has_a_say(&self, now: Instant) -> bool {
+        let says = match self.unanswered {
+            None => now.saturating_since(self.at) < SAY,
+            Some(since) => {
+                let (each, all) = UNANSWERED;
+                now.saturating_since(self.at) < each && now.saturating_since(since) < all
+            }
+        };
+        says && self.said >= FEWEST && !self.is_deaf(now)
+    }
+
+    /// The least round trip of half a minute.
+    pub const fn base(&self) -> Span {
+        self.base
+    }
+
+    /// How long its packets wait in the mesh.
+    pub const fn queue(&self) -> Span {
+        self.queue
+    }
+
+    /// What a byte to it costs.
+    pub const fn price(&self) -> f64 {
+        self.price
+    }
+
+    /// What it may have, packets a second, while it has no say.
+    pub fn own_rate(&self, now: Instant) -> Option<f64> {
+        self.law.as_ref().filter(|_| self.is_deaf(now)).map(DelayRate::rate)
+    }
+
+    pub fn keep_within(&mut self, find: Find) {
+        if let Some(law) = &mut self.law {
+            within(law, Find { least: Rate::bits_per_sec(PACKET.bits()), ..find });
+        }
+    }
+
+    /// So many packets leave for it.
+    pub fn leaves(&mut self, packets: f64) {
+        self.gone += packets;
+        if let Some(law) = &mut self.law {
+            law.on_arrived(packets);
+        }
+    }
+
+    /// What went to it leaves again.
+    pub const fn on_again(&mut self, now: Instant) {
+        if self.unanswered.is_none() {
+            self.unanswered = Some(now);
+        }
+    }
+
+    /// What went to it was answered.
+    pub const fn on_answer(&mut self) {
+        self.unanswered = None;
+    }
+
+    /// A round trip was measured. Of its own it goes by `config`.
+    pub fn on_round_trip(&mut self, now: Instant, rtt: Span, price: f64, config: &DelayRateConfig) {
+        if !self.is_heard(now) {
+            (self.latest, self.said, self.look) = ([None; LATEST], 0, None);
+        }
+        (self.at, self.price) = (now, price);
+        self.said = self.said.saturating_add(1);
+        self.latest.rotate_right(1);
+        self.latest[0] = Some(rtt);
+        let base = self.least.on_sample(now, rtt);
+        self.base = base;
+        let least = self.latest.iter().flatten().copied().fold(rtt, Span::min);
+        let queue = least.saturating_sub(base).min(super::LONGEST);
+        self.queue = queue;
+        if self.is_deaf(now) {
+            if let Some(law) = &mut self.law {
+                law.set_config(*config);
+                law.on_round_trip_over(now, base, base + self.queue.max(super::SHORTEST));
+            }
+        } else {
+            self.law = None;
+        }
+    }
+
+    /// Its packets wait longest of all, at this rate, where they should for so many seconds. Whether that has to do with the rate.
+    pub fn judge(&mut self, now: Instant, rate: f64, wanted: f64) {
+        let queue = self.queue.as_secs_f64();
+        let Some(look) = &mut self.look else {
+            if queue >= LONG * wanted {
+                self.look =
+                    Some(Look { rate, queue, since: now, seen: (self.said, now), sum: 0.0, times: 0.0 });
+                self.gone = 0.0;
+            }
+            return;
+        };
+        let passed = now.saturating_since(look.since);
+        if rate > FALLEN * look.rate {
+            look.seen = (self.said, now);
+            return;
+        }
+        (look.sum, look.times) = (look.sum + queue, look.times + 1.0);
+        let (said, at) = look.seen;
+        if self.said < said.saturating_add(SEEN.0) || now.saturating_since(at) < SEEN.1 {
+            return;
+        }
+        if look.sum / look.times > (1.0 - GONE) * look.queue {
+            self.deaf = Some(now + self.deaf_for);
+            self.deaf_for = (self.deaf_for * 2).min(DEAF.1);
+            self.law = Some(law((self.gone / passed.as_secs_f64().max(1e-3)).max(1.0)));
+        }
+        self.look = None;
+    }
+}

@@ -1,0 +1,134 @@
+//! Round trips of a connection's segments: from when one leaves for the mesh until the acknowledgement that ends at it.
+//!
+//! A receiver acknowledges every second segment, or fewer, and then the latest: so the round trip is taken of the segment at which an
+//! acknowledgement ends, which it did not wait for. What a receiver's timer sends late (RFC 1122, section 4.2.3.2) is left to whoever
+//! takes the least of several.
+
+use meshpace_units::{Instant, Seq, Span};
+
+/// Segments of a connection that are timed at once.
+const TIMED: usize = 8;
+
+/// The segments on their way, oldest first.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Segments {
+    on_way: [Option<(Seq, Instant)>; TIMED],
+    /// The end of the highest that left.
+    highest: Option<Seq>,
+    /// What ends here or below is not timed: a hole lay before it (Karn's rule).
+    untimed: Option<Seq>,
+    /// What left again last, and when.
+    again: Option<(Seq, Instant)>,
+}
+
+impl Segments {
+    pub const fn new() -> Self {
+        Self { on_way: [None; TIMED], highest: None, untimed: None, again: None }
+    }
+
+    /// A segment with data leaves. One that left before, or fills a hole, is timed by nothing, and so is all that is on its way:
+    /// acknowledgements that jump over what waited behind the hole tell how long the hole was open. What its sender sends again took at
+    /// least as long as it has been gone: that long.
+    pub fn leaves(&mut self, now: Instant, start: Seq, end: Seq) -> Option<Span> {
+        let highest = self.highest.unwrap_or(start);
+        self.highest = Some(highest.later(end));
+        if start == highest {
+            if let Some(free) = self.on_way.iter_mut().find(|place| place.is_none()) {
+                *free = Some((end, now));
+            }
+            return None;
+        }
+        let gone = self.on_way.iter().flatten().find(|(of, _)| *of == end).map(|(_, at)| *at);
+        let gone = gone.or(self.again.filter(|(of, _)| *of == end).map(|(_, at)| at));
+        self.on_way = [None; TIMED];
+        self.untimed = self.highest;
+        self.again = Some((end, now));
+        gone.map(|at| now.saturating_since(at))
+    }
+
+    /// The receiver has all before `ack`: the round trip of the segment that ends there.
+    pub fn acknowledged(&mut self, now: Instant, ack: Seq) -> Option<Span> {
+        // Nobody has data that never left.
+        self.highest.filter(|highest| ack.at_or_before(*highest))?;
+        let found = self.on_way.iter().flatten().find(|(end, _)| *end == ack).map(|(_, at)| *at);
+        self.on_way
+            .iter_mut()
+            .filter(|place| place.is_some_and(|(end, _)| end.at_or_before(ack)))
+            .for_each(|place| *place = None);
+        found
+            .filter(|_| self.untimed.is_none_or(|untimed| ack.after(untimed)))
+            .map(|at| now.saturating_since(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alloc::vec::Vec;
+
+    fn ms(n: u64) -> Instant {
+        Instant::ZERO + Span::from_millis(n)
+    }
+
+    /// Segment `n` of a hundred bytes, across the wrap of sequence numbers.
+    fn leaves(segments: &mut Segments, at: u64, n: u32) {
+        let start = Seq(u32::MAX - 250) + 100 * n;
+        segments.leaves(ms(at), start, start + 100);
+    }
+
+    fn acknowledged(segments: &mut Segments, at: u64, n: u32) -> Option<u64> {
+        let end = Seq(u32::MAX - 250) + (100 * n + 100);
+        segments.acknowledged(ms(at), end).map(|rtt| rtt.as_micros() / 1_000)
+    }
+
+    #[test]
+    fn an_acknowledgement_times_the_segment_that_it_ends_at() {
+        let mut segments = Segments::new();
+        (0..4).for_each(|n| leaves(&mut segments, 10 * u64::from(n), n));
+        assert_eq!(acknowledged(&mut segments, 40, 1), Some(30));
+        assert_eq!(acknowledged(&mut segments, 41, 1), None, "again");
+        assert_eq!(acknowledged(&mut segments, 41, 0), None, "old");
+        assert_eq!(
+            segments.acknowledged(ms(45), Seq(u32::MAX - 250) + 250),
+            None,
+            "in the middle of a segment"
+        );
+        assert_eq!(acknowledged(&mut segments, 46, 9), None, "nothing of the kind left");
+        assert_eq!(acknowledged(&mut segments, 50, 3), Some(20));
+    }
+
+    /// The third segment is lost: what left before it was sent again is timed by nothing, what left after that is.
+    #[test]
+    fn what_waits_behind_a_hole_is_not_timed() {
+        let mut segments = Segments::new();
+        (0..6).for_each(|n| leaves(&mut segments, 10 * u64::from(n), n));
+        assert_eq!(acknowledged(&mut segments, 60, 1), Some(50));
+        leaves(&mut segments, 70, 2);
+        leaves(&mut segments, 80, 6);
+        assert_eq!(acknowledged(&mut segments, 120, 5), None);
+        assert_eq!(acknowledged(&mut segments, 125, 6), Some(45));
+    }
+
+    /// A segment was lost before it came here.
+    #[test]
+    fn what_comes_behind_a_gap_is_not_timed_until_it_is_filled() {
+        let mut segments = Segments::new();
+        leaves(&mut segments, 0, 0);
+        leaves(&mut segments, 10, 2);
+        leaves(&mut segments, 20, 3);
+        leaves(&mut segments, 30, 1);
+        assert_eq!(acknowledged(&mut segments, 60, 3), None);
+        leaves(&mut segments, 70, 4);
+        assert_eq!(acknowledged(&mut segments, 90, 4), Some(20));
+    }
+
+    #[test]
+    fn so_many_are_timed_and_no_more() {
+        let mut segments = Segments::new();
+        (0..20).for_each(|n| leaves(&mut segments, u64::from(n), n));
+        let timed: Vec<_> = (0..20).map(|n| acknowledged(&mut segments, 50, n)).collect();
+        assert_eq!(timed.iter().flatten().count(), TIMED);
+        leaves(&mut segments, 60, 20);
+        assert_eq!(acknowledged(&mut segments, 70, 20), Some(10));
+    }
+}

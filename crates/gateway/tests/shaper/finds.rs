@@ -1,0 +1,229 @@
+//! A rate that is found by the delay of a mesh: here a queue before a link of one rate, and a time that an empty way takes.
+
+use super::*;
+use meshpace_gateway::{Echo, Endpoint, Find, FlowKey, Sign};
+use meshpace_units::Seq;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+const SIZE: u64 = 1_500;
+const FIND: Find = Find {
+    least: Rate::bits_per_sec(200_000),
+    most: Rate::bits_per_sec(100_000_000),
+    stands: Span::from_millis(20),
+};
+
+fn key(host: u8) -> FlowKey {
+    let end = |address, port| Endpoint { address, port };
+    FlowKey { wireless: end(address(host), 1), wired: end(address(250), 443) }
+}
+
+fn end_of(number: u32) -> Seq {
+    Seq(0) + (SIZE as u32 * (number + 1))
+}
+
+/// What the receiver of a host does with its acknowledgements.
+#[derive(Clone, Copy, PartialEq)]
+enum Says {
+    Truth,
+    /// They come so much later, but one in a hundred.
+    Late(Span),
+    /// They come at once, whatever is still on its way.
+    AtOnce,
+    Nothing,
+}
+
+/// Hosts that always want more, and the mesh behind the shaper.
+struct Mesh {
+    now: Instant,
+    shaper: Shaper<(u8, u32)>,
+    hosts: Vec<(u8, Says)>,
+    rate: Rate,
+    /// When the link has sent all that is in its queue.
+    busy: Instant,
+    /// Acknowledgements under way.
+    echoes: BTreeSet<(Instant, u8, u32)>,
+    sent: BTreeMap<u8, u32>,
+    arrived: BTreeMap<u8, u32>,
+    /// How long packets waited.
+    waits: Vec<Span>,
+}
+
+impl Mesh {
+    fn new(rate: u64, hosts: &[Says]) -> Self {
+        let config = ShaperConfig { find: Some(FIND), ..patient() };
+        Self {
+            now: ms(1_000),
+            shaper: Shaper::new(config),
+            hosts: (1..).zip(hosts.iter().copied()).collect(),
+            rate: Rate::bits_per_sec(rate),
+            busy: Instant::ZERO,
+            echoes: BTreeSet::new(),
+            sent: BTreeMap::new(),
+            arrived: BTreeMap::new(),
+            waits: Vec::new(),
+        }
+    }
+
+    fn says(&self, host: u8) -> Says {
+        self.hosts[usize::from(host) - 1].1
+    }
+
+    fn offer(&mut self) {
+        for (host, _) in self.hosts.clone() {
+            let known = self.shaper.hosts(self.now).find(|stats| stats.host == address(host));
+            for _ in known.map_or(0, |stats| stats.queued)..10 {
+                let number = self.sent.entry(host).or_default();
+                let sign = Sign::Segment(key(host), Seq(0) + SIZE as u32 * *number, end_of(*number));
+                let parcel = Parcel {
+                    host: address(host),
+                    flow: flow(host, 1),
+                    size: Bytes(SIZE),
+                    ecn: Ecn::NotEct,
+                    sign: Some(sign),
+                    packet: (host, *number),
+                };
+                *number += 1;
+                self.shaper.handle(self.now, parcel, || NEAR);
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        self.offer();
+        while let Some(leaves) = self.shaper.poll(self.now) {
+            let Shaped::Passes { packet: (host, number), .. } = leaves else { continue };
+            let takes = self.rate.time_to_send(Bytes(SIZE)).expect("a rate");
+            self.busy = self.busy.max(self.now) + takes;
+            self.waits.push(self.busy.saturating_since(self.now) - takes);
+            *self.arrived.entry(host).or_default() += 1;
+            let back = self.busy + Span::from_millis(20);
+            let at = match self.says(host) {
+                Says::Truth => back,
+                Says::Late(by) => back + if number % 100 < 3 { Span::ZERO } else { by },
+                Says::AtOnce => self.now + Span::from_millis(1),
+                Says::Nothing => continue,
+            };
+            self.echoes.insert((at, host, number));
+        }
+        self.now += Span::from_millis(1);
+        while let Some(&(at, host, number)) = self.echoes.first().filter(|(at, ..)| *at <= self.now) {
+            self.echoes.remove(&(at, host, number));
+            self.shaper.hears(at, Echo::Ack(key(host), end_of(number)));
+        }
+    }
+
+    fn run(&mut self, seconds: u64) -> &mut Self {
+        (0..seconds * 1_000).for_each(|_| self.step());
+        self
+    }
+
+    /// The rate that was found, of the link's.
+    fn share(&self) -> f64 {
+        self.shaper.config().rate.as_bits_per_sec() as f64 / self.rate.as_bits_per_sec() as f64
+    }
+
+    /// What arrives in so many seconds, of what the link carries, by host; and the packets that wait in the middle.
+    fn measure(&mut self, seconds: u64) -> (Vec<f64>, f64) {
+        self.arrived.clear();
+        self.waits.clear();
+        self.run(seconds);
+        let all = seconds as f64 * self.rate.as_bits_per_sec() as f64 / (8 * SIZE) as f64;
+        let shares =
+            self.hosts.iter().map(|(host, _)| f64::from(self.arrived.get(host).copied().unwrap_or(0)) / all);
+        let shares = shares.collect();
+        self.waits.sort_unstable();
+        let middle = self.waits[self.waits.len() / 2].as_secs_f64();
+        (shares, middle * self.rate.as_bits_per_sec() as f64 / (8 * SIZE) as f64)
+    }
+}
+
+#[test]
+fn the_rate_is_found_within_seconds_and_a_few_packets_wait() {
+    for rate in [1_000_000, 2_500_000, 8_000_000] {
+        let mut mesh = Mesh::new(rate, &[Says::Truth]);
+        mesh.run(8);
+        assert!((0.8..1.25).contains(&mesh.share()), "{rate}: {}", mesh.share());
+        let (shares, waiting) = mesh.measure(10);
+        assert!(shares[0] > 0.95, "{rate}: {shares:?}");
+        // Four, or what comes in 20 ms: by the least of three round trips, so that there are more in the middle.
+        let wanted = (0.02 * rate as f64 / 12_000.0).max(4.0);
+        assert!((0.3 * wanted..3.0 * wanted).contains(&waiting), "{rate}: {waiting} of {wanted}");
+    }
+}
+
+#[test]
+fn however_many_hosts_there_are_no_more_waits() {
+    let mut mesh = Mesh::new(2_000_000, &[Says::Truth; 12]);
+    mesh.run(10);
+    let (shares, waiting) = mesh.measure(10);
+    assert!(shares.iter().sum::<f64>() > 0.9, "{shares:?}");
+    assert!(shares.iter().all(|share| (0.85..1.15).contains(&(share * 12.0))), "{shares:?}");
+    assert!(waiting < 16.0, "{waiting}");
+}
+
+#[test]
+fn a_link_whose_rate_halves_and_comes_back_is_followed() {
+    let mut mesh = Mesh::new(2_000_000, &[Says::Truth, Says::Truth]);
+    mesh.run(6);
+    for rate in [1_000_000, 2_000_000] {
+        mesh.rate = Rate::bits_per_sec(rate);
+        mesh.run(5);
+        assert!((0.8..1.25).contains(&mesh.share()), "{rate}: {}", mesh.share());
+        let (shares, waiting) = mesh.measure(3);
+        assert!(shares.iter().sum::<f64>() > 0.93, "{rate}: {shares:?}");
+        assert!(waiting < 12.0, "{rate}: {waiting}");
+    }
+}
+
+/// UDP, or TCP whose acknowledgements go another way: nobody knows what waits.
+#[test]
+fn a_rate_that_nothing_is_measured_at_falls_to_its_least() {
+    let mut mesh = Mesh::new(2_000_000, &[Says::Truth]);
+    mesh.run(6);
+    let before = mesh.share();
+    mesh.hosts[0].1 = Says::Nothing;
+    mesh.run(2);
+    assert!(mesh.share() > 0.8 * before, "not at once");
+    mesh.run(8);
+    assert_eq!(mesh.shaper.config().rate, FIND.least);
+    assert!(mesh.shaper.found().expect("it is found").is_blind);
+    mesh.hosts[0].1 = Says::Truth;
+    mesh.run(10);
+    assert!(mesh.share() > 0.8, "{}", mesh.share());
+    assert!(!mesh.shaper.found().expect("it is found").is_blind);
+}
+
+/// A host that pretends a queue, and is believed for some seconds; and one that hides it.
+#[test]
+fn a_host_that_lies_harms_nobody_for_long() {
+    for lie in [Says::Late(Span::from_millis(200)), Says::AtOnce] {
+        let mut mesh = Mesh::new(2_000_000, &[Says::Truth, Says::Truth]);
+        mesh.run(8);
+        mesh.hosts[0].1 = lie;
+        mesh.run(20);
+        let (shares, waiting) = mesh.measure(40);
+        assert!(shares[1] > 0.8 / 2.0, "{shares:?}");
+        assert!(waiting < 12.0, "{waiting}");
+    }
+}
+
+proptest! {
+    /// Whatever comes from the mesh: the rate stays within its bounds, and hosts whose round trips are remembered do.
+    #[test]
+    fn the_rate_stays_within_its_bounds(echoes in prop::collection::vec((1u8..6, 0u32..40, 0u64..400), 1..400)) {
+        let config = ShaperConfig { find: Some(FIND), hosts_max: 3, ..patient() };
+        let mut bench = Bench::new(config);
+        for (host, number, wait) in echoes {
+            let sign = Sign::Segment(key(host), Seq(0) + SIZE as u32 * number, end_of(number));
+            let packet = (host, 1, number);
+            let parcel = Parcel { host: address(host), flow: flow(host, 1), size: Bytes(SIZE), ecn: Ecn::NotEct, sign: Some(sign), packet };
+            bench.shaper.handle(bench.now, parcel, || NEAR);
+            bench.run_until(bench.now + Span::from_millis(wait));
+            bench.shaper.hears(bench.now, Echo::Ack(key(host), end_of(number / 2)));
+            let rate = bench.shaper.config().rate;
+            prop_assert!(FIND.least <= rate && rate <= FIND.most, "{rate:?}");
+            prop_assert_eq!(bench.shaper.found().map(|found| found.find), Some(FIND));
+        }
+    }
+}
