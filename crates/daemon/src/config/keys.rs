@@ -84,7 +84,8 @@ static MESH: Section = Section {
         Key::new(
             "fallback_rate",
             Kind::Whole(LINK_RATE),
-            "With rate = \"nl80211\": the rate while the driver tells none; by default 11Mbps.",
+            "With rate = \"nl80211\": the rate while the driver tells none, or what has been seen to get across (times hops, up to four), if that \
+             is more; by default 11Mbps.",
         ),
     ],
 };

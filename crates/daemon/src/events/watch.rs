@@ -5,6 +5,7 @@
 use super::{Event, FlowClosed, FlowOpened, Sink};
 use crate::control::{Daemon, flow_name};
 use crate::gateway::Strays;
+use crate::hops::Directory;
 use crate::plausible::{Changes, Facts, Machine, Plausibility};
 use crate::state::{DriverCounters, FlowReport, Snapshot};
 use crate::text::treatment_name;
@@ -33,7 +34,7 @@ impl Watch {
     ///
     /// # Errors
     /// What the system says to another thread.
-    pub fn start(daemon: Arc<Daemon>, sink: Sink) -> std::io::Result<Self> {
+    pub fn start(daemon: Arc<Daemon>, hops: Directory, sink: Sink) -> std::io::Result<Self> {
         let (stop, stopped) = channel();
         let thread = std::thread::Builder::new().name("watch".into()).spawn(move || {
             let mut differences = Differences::default();
@@ -48,6 +49,7 @@ impl Watch {
                 let facts = Facts { snapshot: &snapshot, config: &config, machine: &machine };
                 tell_doubts(plausibility.look(&facts), &sink);
                 strays.forgive(&config, plausibility.strayed());
+                hops.hear(plausibility.steady());
                 daemon.set_doubts(plausibility.doubts().cloned().collect());
             }
         })?;

@@ -4,6 +4,7 @@ use super::worker::Worker;
 use crate::config::Config;
 use crate::control::{self, DataThread};
 use crate::events::{Event, Log, Sink, Watch};
+use crate::hops::Directory;
 use crate::{Failure, metrics};
 use std::path::Path;
 use std::sync::Arc;
@@ -20,11 +21,11 @@ pub struct Attendants {
 }
 
 impl Attendants {
-    /// Starts them; `file` is where the configuration comes from.
+    /// Starts them; `file` is where the configuration comes from, and `hops` hears of what gets across.
     ///
     /// # Errors
     /// [`Failure`] if the socket, the metrics' address or the log cannot be had.
-    pub fn start(config: &Config, file: &Path, worker: &Worker) -> Result<Self, Failure> {
+    pub fn start(config: &Config, file: &Path, worker: &Worker, hops: Directory) -> Result<Self, Failure> {
         let log = Log::open(&config.events)?;
         let (requests, waker) = worker.handle();
         let data = DataThread::new(requests, waker);
@@ -35,7 +36,7 @@ impl Attendants {
             .listen
             .map(|address| metrics::Server::start(address, Arc::clone(&daemon)))
             .transpose()?;
-        let watch = Watch::start(Arc::clone(&daemon), log.sink())
+        let watch = Watch::start(Arc::clone(&daemon), hops, log.sink())
             .map_err(|why| Failure::operational("watching thread", why))?;
         Ok(Self { daemon, log, control, metrics, watch })
     }

@@ -57,7 +57,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         ServiceManager::of_environment().map_err(|why| Failure::operational("NOTIFY_SOCKET", why))?;
     let (beacon, ports) = beacon(&config);
     let worker = start(&config, hops.directory().clone(), Pulse::new(beacon, manager.clone()))?;
-    let attendants = Attendants::start(&config, &args.config, &worker);
+    let attendants = Attendants::start(&config, &args.config, &worker, hops.directory().clone());
     let events = attendants.as_ref().map_or_else(|_| Sink::nowhere(), Attendants::events);
     let mut rules = StandingRules::none(ports, events);
     let (outcome, attendants) = match attendants {

@@ -1,5 +1,6 @@
 //! What the sources answered, how old it is, and the table that follows.
 
+use super::delivered::Delivered;
 use super::prefix_map::PrefixMap;
 use super::table::{SourceReport, Table};
 use crate::config::{Config, HopSource, RateSource};
@@ -17,6 +18,7 @@ pub(super) struct Knowledge {
     config: Arc<Config>,
     hops: BTreeMap<HopSource, Known<u32>>,
     rates: Known<Rate>,
+    delivered: Delivered,
     generation: u64,
 }
 
@@ -53,7 +55,13 @@ impl<T> Known<T> {
 
 impl Knowledge {
     pub(super) fn new(config: Arc<Config>) -> Self {
-        Self { config, hops: BTreeMap::new(), rates: Known::default(), generation: 0 }
+        Self {
+            config,
+            hops: BTreeMap::new(),
+            rates: Known::default(),
+            delivered: Delivered::default(),
+            generation: 0,
+        }
     }
 
     pub(super) const fn config(&self) -> &Arc<Config> {
@@ -101,6 +109,11 @@ impl Knowledge {
         self.rates.hear(now, answer);
     }
 
+    /// What got across.
+    pub(super) fn hear_delivered(&mut self, delivered: Delivered) {
+        self.delivered = delivered;
+    }
+
     /// The table of what is known and not expired.
     pub(super) fn table(&mut self, now: Instant) -> Table {
         for known in self.hops.values_mut() {
@@ -117,6 +130,7 @@ impl Knowledge {
             generation: self.generation,
             learned: self.hops.iter().map(|(source, known)| (*source, known.entries.clone())).collect(),
             rates: self.rates.entries.clone(),
+            delivered: self.delivered.clone(),
             reports: self.to_ask().into_iter().map(report).collect(),
             ..Table::new(self.config.clone())
         }
@@ -222,6 +236,19 @@ mod tests {
         assert_eq!(rate("10.1.0.2"), (mbit(54), RateSource::Nl80211));
         assert_eq!(rate("10.2.0.2"), (mbit(6), RateSource::Configured));
         assert_eq!(rate("10.1.0.3"), (mbit(2), RateSource::Configured));
+        // What got across is a lower bound, where the driver tells nothing.
+        let mut delivered = Delivered::default();
+        for host in ["10.1.0.2", "10.2.0.2", "10.1.0.3"] {
+            delivered.hear(host.parse().unwrap(), mbit(20), 3);
+        }
+        known.hear_delivered(delivered);
+        let table = known.table(at(0));
+        let rate = |host: &str| table.way(host.parse().unwrap(), None).rate;
+        assert_eq!([rate("10.1.0.2"), rate("10.2.0.2"), rate("10.1.0.3")], [mbit(54), mbit(6), mbit(60)]);
+        let file = Knowledge::new(Arc::new(Config::parse("a.toml", b"[mesh]\nrate = \"2Mbps\"\n").unwrap()));
+        let mut file = Knowledge { delivered: known.delivered, ..file };
+        let way = file.table(at(0)).way("10.1.0.3".parse().unwrap(), None);
+        assert_eq!(way.rate, mbit(2), "the file's word is kept to");
     }
 
     #[test]

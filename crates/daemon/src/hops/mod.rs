@@ -8,6 +8,7 @@
 
 mod ask;
 pub(crate) mod babel;
+mod delivered;
 pub(crate) mod iw;
 mod knowledge;
 mod links;

@@ -1,5 +1,6 @@
 //! The thread that asks, and the handle through which its table is read.
 
+use super::delivered::Delivered;
 use super::knowledge::Knowledge;
 use super::table::Table;
 use super::wireless::Interface;
@@ -8,28 +9,44 @@ use crate::config::{Config, HopSource};
 use arc_swap::{ArcSwap, Guard};
 use ipnet::IpNet;
 use meshpace_linux::monotonic_now;
+use meshpace_units::Rate;
 use std::collections::BTreeMap;
 use std::io;
-use std::sync::Arc;
+use std::net::IpAddr;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Builder;
 use std::time::Duration;
 
 /// The present table; cheap to copy, readable from any thread without waiting.
 #[derive(Clone, Debug)]
-pub struct Directory(Arc<ArcSwap<Table>>);
+pub struct Directory {
+    table: Arc<ArcSwap<Table>>,
+    /// What got across, for the tables to come.
+    delivered: Arc<Mutex<Delivered>>,
+}
 
 impl Directory {
     /// A directory of what the configuration alone says.
     #[must_use]
     pub fn fixed(config: Arc<Config>) -> Self {
-        Self(Arc::new(ArcSwap::from_pointee(Table::new(config))))
+        Self { table: Arc::new(ArcSwap::from_pointee(Table::new(config))), delivered: Arc::default() }
+    }
+
+    /// Flows of these hosts got so much across so many hops; the next tables know it.
+    pub fn hear(&self, flows: &[(IpAddr, Rate, u32)]) {
+        let mut delivered = self.delivered.lock().unwrap_or_else(PoisonError::into_inner);
+        flows.iter().for_each(|&(host, goodput, hops)| delivered.hear(host, goodput, hops));
+    }
+
+    fn delivered(&self) -> Delivered {
+        self.delivered.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// The present table. Hold it for a packet, not for long: the guard is one of a few that cost nothing.
     #[must_use]
     pub fn table(&self) -> Guard<Arc<Table>> {
-        self.0.load()
+        self.table.load()
     }
 }
 
@@ -80,13 +97,14 @@ pub fn survey(config: Arc<Config>) -> Table {
 fn keep_up(published: &Directory, mut known: Knowledge, orders: &Receiver<Arc<Config>>) {
     loop {
         refresh(&mut known);
-        published.0.store(Arc::new(known.table(monotonic_now())));
+        known.hear_delivered(published.delivered());
+        published.table.store(Arc::new(known.table(monotonic_now())));
         let pause = Duration::from_nanos(known.config().hops.refresh.as_nanos());
         match orders.recv_timeout(pause) {
             Ok(config) => {
                 // Only the newest of several counts.
                 known.reconfigure(orders.try_iter().last().unwrap_or(config));
-                published.0.store(Arc::new(known.table(monotonic_now())));
+                published.table.store(Arc::new(known.table(monotonic_now())));
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,

@@ -1,6 +1,7 @@
 //! The way to every mesh host, as known at one moment.
 
 use super::ReceivedTtl;
+use super::delivered::Delivered;
 use super::prefix_map::PrefixMap;
 use crate::config::{Config, HopSource, RateSource};
 use meshpace_units::{Instant, Rate};
@@ -17,7 +18,7 @@ pub struct Way {
     pub source: HopSource,
     /// MAC data rate of its links.
     pub rate: Rate,
-    /// Whether that is configured or what nl80211 told about the first hop.
+    /// Whether that is what nl80211 told, or configured (or seen to get across, where that is more and the driver tells nothing).
     pub rate_source: RateSource,
 }
 
@@ -30,6 +31,8 @@ pub struct Table {
     pub(super) fixed: PrefixMap<u32>,
     pub(super) learned: BTreeMap<HopSource, PrefixMap<u32>>,
     pub(super) rates: PrefixMap<Rate>,
+    /// Rates that links must have by what got across.
+    pub(super) delivered: Delivered,
     pub(super) reports: Vec<SourceReport>,
 }
 
@@ -50,7 +53,7 @@ impl Table {
     pub(super) fn new(config: Arc<Config>) -> Self {
         let fixed = config.hops.fixed.iter().copied().collect();
         let (learned, rates, reports) = (BTreeMap::new(), PrefixMap::default(), Vec::new());
-        Self { config, generation: 0, fixed, learned, rates, reports }
+        Self { config, generation: 0, fixed, learned, rates, delivered: Delivered::default(), reports }
     }
 
     /// A number that differs whenever the table does.
@@ -78,7 +81,7 @@ impl Table {
             (None, RateSource::Configured) => (self.config.mesh.rate, RateSource::Configured),
             (None, RateSource::Nl80211) => match self.rates.get(host) {
                 Some(rate) => (*rate, RateSource::Nl80211),
-                None => (self.config.mesh.rate, RateSource::Configured),
+                None => (self.config.mesh.rate.max(self.delivered.of(host)), RateSource::Configured),
             },
         };
         Way { hops, source, rate, rate_source }

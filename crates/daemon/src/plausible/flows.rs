@@ -2,13 +2,14 @@
 
 use super::Facts;
 use super::doubt::{Evidence, Name};
-use crate::config::HopSource;
+use crate::config::{HopSource, RateSource};
 use crate::control::flow_name;
 use crate::state::{FlowReport, Snapshot};
 use crate::text::{bit_rate, time};
 use meshpace_gateway::FlowKey;
 use meshpace_units::{Instant, Rate, Span};
 use std::cmp::Ordering;
+use std::net::IpAddr;
 
 /// More wireless hops than anybody carries TCP over: what tells them does not tell hops.
 const HOPS_MOST: u32 = 16;
@@ -26,26 +27,30 @@ const ANSWERS: Span = Span::from_secs(2);
 const SILENT: Span = Span::from_secs(1);
 /// Such flows told of at a look.
 const STRAYED: usize = 100;
+/// Looks at which a flow has to have a goodput, for that to be its path's ([`Name::confirmed`]).
+const STEADY: usize = 5;
+const NOTHING: Rate = Rate::bits_per_sec(0);
 /// A flow is counted if a packet of it came within this time.
 const LATELY: Span = Span::from_secs(5);
 
 /// Rates and hops that cannot be.
 pub(super) fn contradictions(facts: &Facts<'_>) -> Vec<Evidence> {
-    let worst = |of: fn(&FlowReport, Instant) -> Option<(f64, Evidence)>| {
-        let at = facts.snapshot.at;
-        let found = facts.snapshot.flows.iter().filter_map(|flow| of(flow, at));
+    let Facts { config, snapshot, .. } = facts;
+    // A driver tells of the moment, and without its word what gets across is learned: only what a file says can be held to.
+    let written = config.mesh.rate_source == RateSource::Configured;
+    let stands = |flow: &FlowReport| written || config.policy(flow.stats.key.wireless.address).rate.is_some();
+    let worst = |of: fn(&FlowReport, Instant) -> Option<(f64, Evidence)>, all: bool| {
+        let flows = snapshot.flows.iter().filter(|flow| all || stands(flow));
+        let found = flows.filter_map(|flow| of(flow, snapshot.at));
         found.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, evidence)| evidence)
     };
-    [worst(too_fast).or_else(|| all_too_fast(facts)), worst(too_soon), worst(too_far)]
-        .into_iter()
-        .flatten()
-        .collect()
+    let rate = worst(too_fast, false).or_else(|| all_too_fast(facts));
+    [rate, worst(too_soon, false), worst(too_far, true)].into_iter().flatten().collect()
 }
 
 /// How much too fast a flow gets its data over its links.
 fn too_fast(flow: &FlowReport, at: Instant) -> Option<(f64, Evidence)> {
-    let directions = [flow.stats.goodput_down, flow.stats.goodput_up];
-    let goodput = directions.into_iter().flatten().filter_map(|goodput| goodput.rate(at)).max()?;
+    let goodput = goodput(flow, at)?;
     let found = || {
         let (goodput, link) = (shown(goodput), shown(flow.link_rate));
         format!("{} gets {goodput} over links of {link}", flow_name(&flow.stats.key))
@@ -53,12 +58,18 @@ fn too_fast(flow: &FlowReport, at: Instant) -> Option<(f64, Evidence)> {
     exceeds(goodput, flow.link_rate, found)
 }
 
+/// The faster of its directions.
+fn goodput(flow: &FlowReport, at: Instant) -> Option<Rate> {
+    let directions = [flow.stats.goodput_down, flow.stats.goodput_up];
+    directions.into_iter().flatten().filter_map(|goodput| goodput.rate(at)).max()
+}
+
 /// All flows together, over as many radios as there are.
 fn all_too_fast(facts: &Facts<'_>) -> Option<Evidence> {
     let Facts { snapshot, config, .. } = facts;
     // Addresses alone may stand behind any number of radios.
     let radios = config.mesh.interfaces.len() as u64;
-    if radios == 0 {
+    if radios == 0 || config.mesh.rate_source != RateSource::Configured {
         return None;
     }
     let active = || snapshot.flows.iter().filter(|flow| lately(flow, snapshot.at));
@@ -151,6 +162,8 @@ struct Run {
     silent: [Instant; 2],
     /// It was told of as one that may have strayed.
     strayed: bool,
+    /// Its goodput at the latest looks.
+    goodputs: [Rate; STEADY],
 }
 
 /// How the packets of each flow go.
@@ -159,6 +172,8 @@ pub(super) struct Runs {
     runs: Vec<Run>,
     /// Flows that may have strayed, told of once each.
     pub strayed: Vec<FlowKey>,
+    /// See [`Plausibility::steady`](super::Plausibility::steady).
+    pub steady: Vec<(IpAddr, Rate, u32)>,
 }
 
 impl Runs {
@@ -169,6 +184,7 @@ impl Runs {
         let mut before = std::mem::take(&mut self.runs).into_iter().peekable();
         let (mut one_sided, mut active, mut example) = (0_usize, 0_usize, None);
         self.strayed.clear();
+        self.steady.clear();
         self.runs.reserve(snapshot.flows.len());
         for flow in &snapshot.flows {
             while before.next_if(|run| run.key.cmp(&flow.stats.key) == Ordering::Less).is_some() {}
@@ -186,6 +202,11 @@ impl Runs {
                 |way: usize| run.run[way] >= TELLING && at.saturating_since(run.silent[1 - way]) >= ANSWERS;
             if lately(flow, at) {
                 active += 1;
+                run.goodputs.rotate_left(1);
+                run.goodputs[STEADY - 1] = goodput(flow, at).unwrap_or(NOTHING);
+                let least = run.goodputs.into_iter().min().unwrap_or(NOTHING);
+                let known = flow.hops.filter(|_| least > NOTHING);
+                self.steady.extend(known.map(|hops| (run.key.wireless.address, least, hops)));
                 if ran(0) || ran(1) {
                     one_sided += 1;
                     let way = if ran(0) { "to the mesh" } else { "from the mesh" };
@@ -215,6 +236,7 @@ fn advanced(known: Option<Run>, flow: &FlowReport, at: Instant) -> Run {
         run: packets,
         silent: [flow.opened; 2],
         strayed: false,
+        goodputs: [NOTHING; STEADY],
     };
     let Some(mut run) = known else {
         // What came before the first look is no run: both may have come in turns.

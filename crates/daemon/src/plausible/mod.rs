@@ -22,6 +22,7 @@ use interfaces::Carried;
 use ipnet::IpNet;
 use meshpace_gateway::FlowKey;
 use meshpace_units::Rate;
+use std::net::IpAddr;
 
 /// What is known at one moment.
 #[derive(Clone, Copy, Debug)]
@@ -74,6 +75,12 @@ impl Plausibility {
     /// tracker, which sees none, may call invalid what comes later. Each is told once.
     pub fn strayed(&self) -> &[FlowKey] {
         &self.runs.strayed
+    }
+
+    /// Hosts of flows that have got at least so much at each of the latest looks, and over how many hops: a hole that is filled and has
+    /// much acknowledged at once is no such rate.
+    pub fn steady(&self) -> &[(IpAddr, Rate, u32)] {
+        &self.runs.steady
     }
 
     /// What is doubtful now.

@@ -116,6 +116,19 @@ fn another_figure_ends_the_doubt_though_flows_are_told_with_the_earlier_one_for_
 }
 
 #[test]
+fn a_rate_that_nobody_wrote_is_not_held_to_and_steady_goodput_is_told_of() {
+    let mut site = Site::new(vec![Site::too_fast()]);
+    site.config.mesh.rate_source = crate::config::RateSource::Nl80211;
+    site.snapshot.flows[0].stats.wireless_rtt = Some(Span::from_micros(10));
+    assert_eq!(site.seconds(4, goes), Changes::default());
+    assert_eq!(site.plausibility.steady(), [], "four looks");
+    assert_eq!(site.second(goes), Changes::default());
+    // The least of the five: 4.5 MB in nine seconds.
+    let host = IpAddr::from([10, 1, 2, 1]);
+    assert_eq!(site.plausibility.steady(), [(host, Rate::bits_per_sec(4_000_000), 3)]);
+}
+
+#[test]
 fn all_flows_together_are_held_against_as_many_radios_as_there_are() {
     let flows = || (1..=6).map(|host| example::report(host, 9_000)).collect();
     let mut site = Site::new(flows());
