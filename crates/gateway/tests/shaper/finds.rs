@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 const SIZE: u64 = 1_500;
-const FIND: Find = Find {
+pub(super) const FIND: Find = Find {
     least: Rate::bits_per_sec(200_000),
     most: Rate::bits_per_sec(100_000_000),
     stands: Span::from_millis(20),
@@ -24,7 +24,7 @@ fn end_of(number: u32) -> Seq {
 
 /// What the receiver of a host does with its acknowledgements.
 #[derive(Clone, Copy, PartialEq)]
-enum Says {
+pub(super) enum Says {
     Truth,
     /// They come so much later, but one in a hundred.
     Late(Span),
@@ -34,23 +34,23 @@ enum Says {
 }
 
 /// Hosts that always want more, and the mesh behind the shaper.
-struct Mesh {
-    now: Instant,
-    shaper: Shaper<(u8, u32)>,
+pub(super) struct Mesh {
+    pub now: Instant,
+    pub shaper: Shaper<(u8, u32)>,
     hosts: Vec<(u8, Says)>,
-    rate: Rate,
+    pub rate: Rate,
     /// When the link has sent all that is in its queue.
-    busy: Instant,
+    pub busy: Instant,
     /// Acknowledgements under way.
     echoes: BTreeSet<(Instant, u8, u32)>,
     sent: BTreeMap<u8, u32>,
     arrived: BTreeMap<u8, u32>,
     /// How long packets waited.
-    waits: Vec<Span>,
+    pub waits: Vec<Span>,
 }
 
 impl Mesh {
-    fn new(rate: u64, hosts: &[Says]) -> Self {
+    pub fn new(rate: u64, hosts: &[Says]) -> Self {
         let config = ShaperConfig { find: Some(FIND), ..patient() };
         Self {
             now: ms(1_000),
@@ -113,9 +113,16 @@ impl Mesh {
         }
     }
 
-    fn run(&mut self, seconds: u64) -> &mut Self {
-        (0..seconds * 1_000).for_each(|_| self.step());
-        self
+    fn run(&mut self, seconds: u64) {
+        self.run_with(seconds, |_, _| {});
+    }
+
+    /// The same with something done every millisecond, told how many have passed.
+    pub fn run_with(&mut self, seconds: u64, mut each: impl FnMut(u64, &mut Self)) {
+        for _ in 0..seconds * 1_000 {
+            self.step();
+            each(self.now.as_nanos() / 1_000_000, self);
+        }
     }
 
     /// The rate that was found, of the link's.

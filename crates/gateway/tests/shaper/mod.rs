@@ -1,5 +1,6 @@
 //! The shaper of hosts: what a driver sees of it.
 
+mod autorate;
 mod finds;
 mod limits;
 mod properties;
