@@ -57,6 +57,7 @@ def subnet(host: int) -> str:
 
 
 PLAIN = Gateway("plain", "observe", "")
+AUTO = Gateway("hosts, rate auto, flows free", "pace", '[hosts]\nrate = "auto"\nby = "bytes"\nflows = "free"\n')
 PACED = Gateway("the first paced by TCP-GAP", "observe", subnet(0))
 FREE = Gateway("hosts, flows free", "pace", HOSTS + 'flows = "free"\n')
 BOTH = Gateway("hosts, the first paced by TCP-GAP", "observe", HOSTS + subnet(0))
@@ -161,9 +162,9 @@ def main() -> None:
 def shares(k: int, seconds: float) -> None:
     """Who gets what."""
     cases: dict[str, tuple[int | None, tuple[Gateway, ...]]] = {
-        "one download alone": (0, (PLAIN, PACED, FREE)),
-        "one beside 20 of another host": (20, (PLAIN, PACED, FREE, BOTH)),
-        "one beside datagrams at 3 Mbit/s": (None, (PLAIN, PACED, FREE, BOTH)),
+        "one download alone": (0, (PLAIN, PACED, FREE, AUTO)),
+        "one beside 20 of another host": (20, (PLAIN, PACED, FREE, BOTH, AUTO)),
+        "one beside datagrams at 3 Mbit/s": (None, (PLAIN, PACED, FREE, BOTH, AUTO)),
     }
     print("| first and second host | gateway | first | second | Jain of hosts | echo, median | echo, 95 % |")
     print("|---|---|---|---|---|---|---|")
