@@ -42,10 +42,27 @@ INLINE struct settings *settings(void)
  * what the law begins with, dr_first, or a mesh's queues have ten at once. */
 #define UNPACED 10
 #define FIRST 4
+/* What may leave until the next acknowledgement, at least, segments. */
+#define AHEAD 8
 
 INLINE __u32 unit_of(const struct settings *set)
 {
 	return set && set->unit > 1 ? set->unit : 1;
+}
+
+/* What the kernel hands down at once, segments: a millisecond's worth, and on short paths more (net/ipv4/tcp_output.c, tcp_tso_autosize,
+ * with SK_PACING_SHIFT_DEFAULT = 10 and net.ipv4.tcp_tso_rtt_log = 9; before Linux 5.18 the first alone). */
+INLINE __u32 burst_of(struct sock *sk)
+{
+	struct tcp_sock *tcp = (struct tcp_sock *)sk;
+	__u32 segment = tcp->mss_cache, most = sk->sk_gso_max_size, halved = tcp->rtt_min.s[0].v >> 9;
+	__u64 bytes = sk->sk_pacing_rate >> 10;
+
+	if (halved < 32)
+		bytes += most >> halved;
+	if (bytes > most)
+		bytes = most;
+	return segment && bytes > segment ? (__u32)bytes / segment : 1;
 }
 
 INLINE struct calm *law_of(struct sock *sk)
@@ -53,15 +70,24 @@ INLINE struct calm *law_of(struct sock *sk)
 	return (struct calm *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
 }
 
-/* The socket obeys the law: its window and its pace. */
-INLINE void obey(struct sock *sk, const struct calm *calm, __u32 unit)
+/* The socket obeys the law: its window and its pace. The window opens no further than the pace needs until an acknowledgement of as many
+ * segments comes: a kernel that does not pace for once lets out half of what the window has room for (docs/congestion.md). */
+INLINE void obey(struct sock *sk, const struct calm *calm, __u32 unit, __u32 acked)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
-	__u32 window = calm_window(calm, in_flight(tcp), unit);
+	__u32 flight = in_flight(tcp), window = calm_window(calm, flight, unit);
 	__u64 pace = calm_pace(calm, tcp->mss_cache), most = sk->sk_max_pacing_rate;
 
-	if (tcp->data_segs_out < UNPACED && unit == 1 && (!window || window > FIRST))
-		window = FIRST;
+	if (unit == 1) {
+		__u32 burst = burst_of(sk), ahead = 2 * (acked > burst ? acked : burst);
+
+		if (ahead < AHEAD)
+			ahead = AHEAD;
+		if (window > flight + ahead)
+			window = flight + ahead;
+		if (tcp->data_segs_out < UNPACED && (!window || window > FIRST))
+			window = FIRST;
+	}
 	if (window)
 		tcp->snd_cwnd = window < tcp->snd_cwnd_clamp ? window : tcp->snd_cwnd_clamp;
 	if (!sk->sk_pacing_status)
@@ -76,7 +102,7 @@ MEMBER int calm_init(__u64 *ctx)
 
 	calm_begin(&calm);
 	*law_of(sk) = calm;
-	obey(sk, &calm, unit_of(settings()));
+	obey(sk, &calm, unit_of(settings()), 0);
 	return 0;
 }
 
@@ -108,9 +134,9 @@ INLINE int control(struct sock *sk, const struct rate_sample *sample)
 		calm_on_arrived(&calm, acked);
 	/* Of the newest segment that this covers, if it was sent once (net/ipv4/tcp_input.c, tcp_clean_rtx_queue: ca_rtt_us). */
 	if (rtt > 0 && rtt < 0x7fffffff)
-		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out), unit);
+		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out), unit, burst_of(sk));
 	*kept = calm;
-	obey(sk, &calm, unit);
+	obey(sk, &calm, unit, acked);
 	return 0;
 }
 
@@ -138,7 +164,7 @@ MEMBER int calm_state(__u64 *ctx)
 	} else if (state == TCP_CA_LOSS) {
 		calm_on_timeout(&calm, tcp->tcp_mstamp, unit);
 		/* The kernel has set the window to one segment. What is sent again has the law's pace. */
-		obey(sk, &calm, unit);
+		obey(sk, &calm, unit, 0);
 	} else if (state == TCP_CA_CWR) {
 		calm.flags |= CALM_REDUCED;
 		calm.marked = (__u16)tcp->delivered_ce;
@@ -233,6 +259,7 @@ int calm_list(struct bpf_iter__tcp *ctx)
 		.in_flight = in_flight(tcp),
 		.delivered = tcp->delivered,
 		.sent_again = tcp->total_retrans,
+		.burst = burst_of(sk),
 	};
 
 	if (common->skc_family == AF_INET6) {

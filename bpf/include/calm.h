@@ -18,6 +18,8 @@
 
 /* What the law ships with (DelayRateConfig::CALM); logarithms where the name begins with LG. */
 #define LG_DELTA (-17266211ll)        /* dr_delta = 0.7 */
+#define DELTA_NUMERATOR 7
+#define DELTA_DENOMINATOR 10
 #define LG_DELTA_TRAINS (-28940579ll) /* dr_delta_trains = 0.55 */
 #define GAIN 1677722                  /* dr_gain = 0.1, in units of 2^-24 */
 #define LG_RISE 12102203ll            /* dr_rise = 0.25, a natural logarithm */
@@ -37,11 +39,14 @@
 #define LG_FASTEST 780257873ll        /* 10^7 */
 #define SHORTEST_QUEUE (10 * TICKS)   /* 10 us */
 #define LG_SHORTEST_QUEUE (279237570ll - LG_TICKS)
+#define JITTER (200 * TICKS)          /* a round trip is prompt up to this, and up to */
+#define JITTER_SHARE 16               /* this share of a packet's time, and of the empty path */
 #define LG_IN_USE (-44356546ll)       /* 0.4 */
 #define LG_THREE_HALVES 19628084ll
 #define LG_BELOW_TWO 33311781ll       /* 1.99 */
 #define LG_LONG LG(8)                 /* a path is long from 256 packets on */
 #define WIRE_EMPTY 4                  /* steps with an empty queue that tell of a wire */
+#define WIRE_PROMPT 24                /* or so many round trips */
 #define WIRE_STEPS 1000
 #define FEWEST_LOSSES 3
 #define INTERVALS 8
@@ -84,7 +89,7 @@ struct calm {
 	__u8 empty;               /* steps with an empty queue, up to now; WIRE_EMPTY at most */
 	__u8 losses;              /* INTERVALS at most */
 	__u8 flags;               /* enum calm_flag */
-	__u8 spare;
+	__u8 prompt;              /* round trips with no more than jitter in them, up to now; WIRE_PROMPT at most */
 	__u16 marked;             /* with CALM_REDUCED: packets that came marked before */
 };
 _Static_assert(sizeof(struct calm) == 104, "no more than a congestion control may keep");
@@ -246,13 +251,26 @@ LAW __s64 calm_holds(const struct calm *calm, __u32 base, __u32 unit)
 }
 
 /* The logarithm of the packets that may wait on it. */
-LAW __s64 calm_waits(const struct calm *calm, __s64 holds, __u32 unit)
+LAW __s64 calm_waits(const struct calm *calm, __s64 holds, __u32 unit, __u32 burst)
 {
 	__s64 scale = holds > LG_LONG ? (holds - LG_LONG) >> 1 : 0;
 
 	__s64 delta = unit > 1 ? LG_DELTA_TRAINS : LG_DELTA;
 
-	return larger(lg(unit), calm->rate + LG_SHORTEST_QUEUE) + scale - delta;
+	__s64 waits = larger(lg(unit), calm->rate + LG_SHORTEST_QUEUE) - delta;
+
+	/* burst - 1 + burst / delta */
+	if (burst > 1)
+		waits = larger(waits, lg((__u64)burst * (DELTA_NUMERATOR + DELTA_DENOMINATOR) - DELTA_NUMERATOR) - lg(DELTA_NUMERATOR));
+	return waits + scale;
+}
+
+/* What the jitter of hosts adds to a round trip at the most, ticks. */
+LAW __u64 calm_jitter(const struct calm *calm, __u32 base)
+{
+	__u64 spacing = power(LG_TICKS - calm->rate), most = (base < spacing ? base : spacing) / JITTER_SHARE;
+
+	return most < JITTER ? most : JITTER;
 }
 
 /* Judges whether the rate is in use; the logarithm of the packets a second that arrived, LG_NOTHING if nobody told. */
@@ -280,16 +298,17 @@ LAW __s64 calm_towards(__s64 waits, __s64 arrives, __u64 queue, __u64 rtt)
 }
 
 /* A step, by the least round trip, ticks, and the queueing delay that was found and kept; `delay` is its logarithm, in seconds. */
-LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u32 unit)
+LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u32 units)
 {
 	if (!calm)
 		return 0;
+	__u32 unit = units & 0xffff, burst = units >> 16;
 	__u64 queue = calm->queue;
-	__s64 holds = calm_holds(calm, base, unit), waits = calm_waits(calm, holds, unit);
+	__s64 holds = calm_holds(calm, base, unit), waits = calm_waits(calm, holds, unit, burst);
 
 	/* The round trips of whole trains may all be alike. */
 	calm->empty = unit > 1 || queue > SHORTEST_QUEUE ? 0 : calm->empty < WIRE_EMPTY ? calm->empty + 1 : WIRE_EMPTY;
-	calm->wire = calm->empty == WIRE_EMPTY ? WIRE_STEPS : calm->wire ? calm->wire - 1 : 0;
+	calm->wire = calm->empty == WIRE_EMPTY || calm->prompt == WIRE_PROMPT ? WIRE_STEPS : calm->wire ? calm->wire - 1 : 0;
 
 	__s64 target = waits - delay, rate = calm->rate;
 	__s64 arrives = calm_judge(calm, now);
@@ -299,7 +318,7 @@ LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u3
 		if (target <= rate) {
 			calm->flags &= (__u8)~CALM_STARTING;
 			rate -= LG(1);
-			if (holds > LG_LONG)
+			if (holds > LG_LONG || calm->wire)
 				rate = larger(rate, smaller(arrives, rate + LG(1)));
 		} else if (in_use) {
 			rate += LG(1);
@@ -362,7 +381,7 @@ LAW_ONCE int calm_follow(struct calm *calm, __u32 now, __u32 base, __u32 unit)
 }
 
 /* A round trip of so many ticks was measured. */
-LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit)
+LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit, __u32 burst)
 {
 	__u32 now = (__u32)at, base = calm_least(calm, at, rtt);
 
@@ -383,6 +402,7 @@ LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit)
 			sum += rtt;
 		}
 		calm->step = sum << STEP_SAMPLES | samples;
+		calm->prompt = unit > 1 || rtt - base > calm_jitter(calm, base) ? 0 : calm->prompt < WIRE_PROMPT ? calm->prompt + 1 : WIRE_PROMPT;
 
 		__u64 elapsed = (__u64)(__u32)(now - calm->stepped) * TICKS;
 		bool starting = calm->flags & CALM_STARTING, ends = false;
@@ -393,7 +413,7 @@ LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit)
 
 			/* The start of a long path sees what a step did before it goes on, and ends as soon as that shows. */
 			if (starting && holds > LG_LONG) {
-				__s64 twice = LG(1) + calm_waits(calm, holds, unit) - calm->rate;
+				__s64 twice = LG(1) + calm_waits(calm, holds, unit, burst) - calm->rate;
 
 				if (elapsed >= rtt && lg(rtt - base) - LG_TICKS > twice) {
 					ends = true;
@@ -415,7 +435,7 @@ LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit)
 			calm->step = 0;
 			calm->stepped = now;
 			calm->queue = (__u32)(queue < 0xffffffffu ? queue : 0xffffffffu);
-			calm_go(calm, now, base, lg(above) - lg(samples) - LG_TICKS, unit);
+			calm_go(calm, now, base, lg(above) - lg(samples) - LG_TICKS, unit | burst << 16);
 		}
 	}
 	if (unit > 1)

@@ -40,6 +40,8 @@ struct flow {
 	__u32 sent_again;
 	__u32 base;          /* the empty path's round trip, ticks */
 	__u32 floor;         /* packets a second, in units of 1/256; 0: none */
+	__u32 burst;         /* segments that the kernel hands down at once */
+	__u32 spare;
 	struct calm law;
 };
 _Static_assert(offsetof(struct flow, local_port) == 32, "flow.local_port");
@@ -47,8 +49,9 @@ _Static_assert(offsetof(struct flow, segment) == 36, "flow.segment");
 _Static_assert(offsetof(struct flow, pace) == 40, "flow.pace");
 _Static_assert(offsetof(struct flow, window) == 48, "flow.window");
 _Static_assert(offsetof(struct flow, base) == 64, "flow.base");
-_Static_assert(offsetof(struct flow, law) == 72, "flow.law");
-_Static_assert(sizeof(struct flow) == 176, "flow");
+_Static_assert(offsetof(struct flow, burst) == 72, "flow.burst");
+_Static_assert(offsetof(struct flow, law) == 80, "flow.law");
+_Static_assert(sizeof(struct flow) == 184, "flow");
 _Static_assert(offsetof(struct calm, rate) == 8, "calm.rate");
 _Static_assert(offsetof(struct calm, queue) == 24, "calm.queue");
 _Static_assert(offsetof(struct calm, wire) == 92, "calm.wire");

@@ -43,6 +43,7 @@ struct sock {
 	__u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
 	unsigned long sk_max_pacing_rate;
+	__u32 sk_gso_max_size;
 };
 
 struct inet_sock {
@@ -59,8 +60,18 @@ struct inet_connection_sock {
 	__u64 icsk_ca_priv[13];
 };
 
+struct minmax_sample {
+	__u32 t;
+	__u32 v;
+};
+
+struct minmax {
+	struct minmax_sample s[3];
+};
+
 struct tcp_sock {
 	struct inet_connection_sock inet_conn;
+	struct minmax rtt_min;
 	__u32 mss_cache;
 	__u64 tcp_mstamp;
 	__u32 snd_cwnd;

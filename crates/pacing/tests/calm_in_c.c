@@ -7,7 +7,7 @@ int main(void)
 {
 	struct calm calm;
 	unsigned long long a, b, c;
-	unsigned unit = 1;
+	unsigned unit = 1, burst = 1;
 	char told;
 
 	calm_begin(&calm);
@@ -16,11 +16,14 @@ int main(void)
 		case 'u': /* so many packets travel together */
 			unit = (unsigned)a;
 			break;
+		case 'b': /* so many are handed down at once */
+			burst = (unsigned)a;
+			break;
 		case 'a': /* so many packets arrived */
 			calm_on_arrived(&calm, (__u32)a);
 			break;
 		case 'r': /* now, a round trip, whether nothing is out any more; both in microseconds */
-			calm_on_round_trip(&calm, a, calm_ticks(&calm, (__u32)b, c), unit);
+			calm_on_round_trip(&calm, a, calm_ticks(&calm, (__u32)b, c), unit, burst);
 			break;
 		case 'l': /* a loss */
 			calm_on_loss(&calm);

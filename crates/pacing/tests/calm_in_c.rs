@@ -73,9 +73,10 @@ struct Sender {
 }
 
 impl Sender {
-    fn new(unit: u32) -> Self {
+    fn new(unit: u32, burst: u32) -> Self {
         let mut law = DelayRate::new(DelayRateConfig::CALM).friendly(1.25, 0.007);
         law.set_unit(Instant::ZERO, unit);
+        law.set_burst(f64::from(burst));
         Self { law, trains: TrainsInFlight::new(), wanted: 1.0, unit, now: 0 }
     }
 
@@ -185,10 +186,15 @@ fn path() -> impl Strategy<Value = (u64, u64, f64)> {
     ]
 }
 
-fn compare(unit: u32, (empty, varies, pace): (u64, u64, f64), all: &[Told]) -> Result<(), TestCaseError> {
-    let mut sender = Sender::new(unit);
-    let mut lines = format!("u {unit} 0 0\n");
-    let mut expected = vec![sender.told()];
+fn compare(
+    unit: u32,
+    burst: u32,
+    (empty, varies, pace): (u64, u64, f64),
+    all: &[Told],
+) -> Result<(), TestCaseError> {
+    let mut sender = Sender::new(unit, burst);
+    let mut lines = format!("u {unit} 0 0\nb {burst} 0 0\n");
+    let mut expected = vec![sender.told(); 2];
     for (number, told) in all.iter().enumerate() {
         let gap = 1 + (told.gap as f64 / 1e6 * pace * empty as f64) as u64;
         sender.now += gap;
@@ -240,12 +246,17 @@ proptest! {
 
     #[test]
     fn packet_by_packet_both_have_the_same_rate(path in path(), all in prop::collection::vec(told(), 1..400)) {
-        compare(1, path, &all)?;
+        compare(1, 1, path, &all)?;
+    }
+
+    #[test]
+    fn and_where_the_host_hands_down_bursts(burst in 2u32..45, path in path(), all in prop::collection::vec(told(), 1..400)) {
+        compare(1, burst, path, &all)?;
     }
 
     #[test]
     fn train_by_train_too(unit in 4u32..17, path in path(), all in prop::collection::vec(told(), 1..400)) {
-        compare(unit, path, &all)?;
+        compare(unit, 1, path, &all)?;
     }
 }
 

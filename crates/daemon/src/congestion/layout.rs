@@ -12,8 +12,8 @@ const SETTINGS: usize = 280;
 const SETTINGS_INSTEAD: usize = 8;
 const SETTINGS_CGROUP: usize = 24;
 /// `sizeof(struct flow)`.
-const FLOW: usize = 176;
-const FLOW_LAW: usize = 72;
+const FLOW: usize = 184;
+const FLOW_LAW: usize = 80;
 /// Logarithms are in units of 2^-25, delays in 1/32 us (bpf/include/calm.h).
 const LOGARITHM: f64 = (1 << 25) as f64;
 const TICKS: f64 = 32e6;
@@ -108,6 +108,8 @@ pub struct Flow {
     pub base: Option<f64>,
     /// What its losses leave it at least.
     pub floor: Option<f64>,
+    /// Segments that the kernel hands down at once.
+    pub burst: u32,
     /// The law's rate.
     pub rate: f64,
     /// The queueing delay of the latest step.
@@ -145,6 +147,7 @@ impl Flow {
             sent_again: u32_at(bytes, 60),
             base: delay(u32_at(bytes, 64)),
             floor: (floor > 0).then(|| f64::from(floor) / 256.0),
+            burst: u32_at(bytes, 72),
             rate: (f64::from(i32::from_ne_bytes(array(bytes, FLOW_LAW + 8))) / LOGARITHM).exp2(),
             queue: delay(u32_at(bytes, FLOW_LAW + 24)),
             wire: u16::from_ne_bytes(array(bytes, FLOW_LAW + 92)),
@@ -197,6 +200,7 @@ mod tests {
         bytes[34..36].copy_from_slice(&443u16.to_be_bytes());
         bytes[64..68].copy_from_slice(&320_000u32.to_ne_bytes());
         bytes[68..72].copy_from_slice(&512u32.to_ne_bytes());
+        bytes[72..76].copy_from_slice(&3u32.to_ne_bytes());
         bytes[FLOW_LAW + 8..FLOW_LAW + 12].copy_from_slice(&(3i32 << 25).to_ne_bytes());
         bytes[FLOW_LAW + 100] = 2;
         let flow = Flow::of(&bytes);
@@ -205,7 +209,7 @@ mod tests {
             ("10.0.0.1:5201".into(), "10.0.0.2:443".into())
         );
         assert_eq!((flow.base, flow.floor, flow.rate, flow.queue), (Some(0.01), Some(2.0), 8.0, None));
-        assert!(flow.starting && !flow.in_use);
+        assert!(flow.starting && !flow.in_use && flow.burst == 3);
         assert_eq!(Flow::read(&[&bytes[..], &bytes, &[0; 5]].concat()).count(), 2);
     }
 }

@@ -41,6 +41,7 @@ struct FlowStatus {
     base_s: Option<f64>,
     queue_s: Option<f64>,
     floor_pps: Option<f64>,
+    burst_segments: u32,
     starting: bool,
     in_use: bool,
     trains: u16,
@@ -61,6 +62,7 @@ impl From<&Flow> for FlowStatus {
             base_s: flow.base,
             queue_s: flow.queue,
             floor_pps: flow.floor,
+            burst_segments: flow.burst,
             starting: flow.starting,
             in_use: flow.in_use,
             trains: flow.trains,
@@ -200,7 +202,8 @@ fn explained(flow: &Flow, unit: u32) -> String {
         let unit = f64::from(unit);
         let holds = flow.rate * base / unit;
         let scale = if holds > LONG { (holds / LONG).sqrt() } else { 1.0 };
-        let waits = unit.max(flow.rate * SHORTEST_QUEUE) * scale / DELTA;
+        let burst = f64::from(flow.burst);
+        let waits = (unit.max(flow.rate * SHORTEST_QUEUE) / DELTA).max(burst - 1.0 + burst / DELTA) * scale;
         line(
             "waits",
             format!(
@@ -252,6 +255,7 @@ mod tests {
             sent_again: 6,
             base: Some(0.03),
             floor: None,
+            burst: 1,
             rate: 100.0,
             queue: Some(0.0142),
             wire: 0,

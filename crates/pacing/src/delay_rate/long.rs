@@ -5,7 +5,6 @@
 //! wait grows with the root of what the path holds, and the rate goes by what arrives: while a queue stands that is the path's rate. So it
 //! does where a queue stays empty to what clocks tell apart, as a wire's alone does: nothing of such a queue is the medium's jitter.
 
-use super::SHORTEST_QUEUE;
 use libm::sqrt;
 
 /// From so many packets or trains on that an empty path holds it is long. A mesh with 802.11n behind 120 ms of wire holds 256 packets, and
@@ -14,6 +13,9 @@ pub(super) const LONG: f64 = 256.0;
 /// A path is a wire once its queue was empty for so many steps in a row, and for so many steps after it was the last time. Over a mesh one
 /// such step is a matter of chance.
 const EMPTY: u32 = 4;
+/// Or once so many round trips in a row had no more than hosts' jitter in them. Over one idle hop of 802.11g, whose back-offs are the
+/// shortest, two of five have no more: all of 24 by chance once in 10^9.
+const PROMPT: u32 = 24;
 const WIRE: u32 = 1_000;
 /// Of what is too much (or too little) in the queue, this share goes (or comes) in a round trip. A step shows one round trip later what
 /// it did; from 1 on the rate would circle.
@@ -24,15 +26,23 @@ const SHARE: f64 = 0.5;
 pub(super) struct Kind {
     /// Steps with an empty queue, up to now.
     empty: u32,
+    /// Round trips with no more than jitter in them, up to now.
+    prompt: u32,
     /// Steps that it counts as a wire still.
     wire: u32,
 }
 
 impl Kind {
-    /// A step ends: the queue was so long, seconds.
-    pub(super) fn on_step(&mut self, queue: f64) {
-        self.empty = if queue <= SHORTEST_QUEUE { self.empty.saturating_add(1) } else { 0 };
-        self.wire = if self.empty >= EMPTY { WIRE } else { self.wire.saturating_sub(1) };
+    /// A step ends, in which the queue was empty, or was not.
+    pub(super) fn on_step(&mut self, empty: bool) {
+        self.empty = if empty { self.empty.saturating_add(1) } else { 0 };
+        let is_wire = self.empty >= EMPTY || self.prompt >= PROMPT;
+        self.wire = if is_wire { WIRE } else { self.wire.saturating_sub(1) };
+    }
+
+    /// A round trip had no more than jitter in it, or had.
+    pub(super) fn on_round_trip(&mut self, prompt: bool) {
+        self.prompt = if prompt { self.prompt.saturating_add(1) } else { 0 };
     }
 
     /// The rate is to go by what arrives, where an empty path holds so many packets or trains.
@@ -72,17 +82,29 @@ mod tests {
     #[test]
     fn a_wire_is_known_by_a_queue_that_stays_empty() {
         let mut kind = Kind::default();
-        for queue in [1e-5, 1e-5, 1e-5, 2e-5, 1e-5, 1e-5, 1e-5] {
-            kind.on_step(queue);
+        for empty in [true, true, true, false, true, true, true] {
+            kind.on_step(empty);
         }
         assert!(!kind.is_clear(3.0));
-        kind.on_step(1e-5);
+        kind.on_step(true);
         assert!(kind.is_clear(3.0));
-        (1..1_000).for_each(|_| kind.on_step(0.1));
+        (1..1_000).for_each(|_| kind.on_step(false));
         assert!(kind.is_clear(3.0));
-        kind.on_step(0.1);
+        kind.on_step(false);
         assert!(!kind.is_clear(3.0));
-        kind.on_step(0.1);
+        kind.on_step(false);
         assert!(kind.is_clear(256.1));
+    }
+
+    #[test]
+    fn or_by_round_trips_that_are_as_prompt_as_hosts_are() {
+        let mut kind = Kind::default();
+        (1..PROMPT).for_each(|_| kind.on_round_trip(true));
+        kind.on_step(false);
+        assert!(!kind.is_clear(3.0));
+        kind.on_round_trip(false);
+        (0..PROMPT).for_each(|_| kind.on_round_trip(true));
+        kind.on_step(false);
+        assert!(kind.is_clear(3.0));
     }
 }

@@ -27,6 +27,10 @@ use meshpace_units::{Instant, Span};
 
 /// No queue is shorter than what clocks and drivers tell apart, seconds.
 const SHORTEST_QUEUE: f64 = 1e-5;
+/// What the clocks, interrupts and schedulers of hosts add to a round trip at the most, seconds; and a share of a packet's time and of the
+/// empty path, as a hop's back-offs are a quarter of that.
+const JITTER: f64 = 2e-4;
+const JITTER_SHARE: f64 = 16.0;
 /// Between these the rate stays, packets a second: a packet in five seconds, and what 100 Gbit/s carry.
 const SLOWEST: f64 = 0.2;
 const FASTEST: f64 = 1e7;
@@ -48,6 +52,8 @@ pub struct DelayRate {
     starting: bool,
     /// Packets that travel together: as many accesses of so many wait.
     unit: f64,
+    /// Packets that the sender hands down at once.
+    burst: f64,
     step: Option<Step>,
     usage: Usage,
     path: Kind,
@@ -101,6 +107,7 @@ impl DelayRate {
             queue: None,
             starting: true,
             unit: 1.0,
+            burst: 1.0,
             step: None,
             usage: Usage { in_use: true, since: None, arrived: None },
             path: Kind::default(),
@@ -140,6 +147,11 @@ impl DelayRate {
         self.unit = f64::from(packets);
         self.least = Least::new(self.config.horizon);
         self.step = self.step.map(|_| Step::new(now));
+    }
+
+    /// From now on the sender hands so many packets down at once: as many wait behind each other at the first link, however empty it is.
+    pub fn set_burst(&mut self, packets: f64) {
+        self.burst = packets;
     }
 
     /// It is no slower than this.
@@ -206,6 +218,7 @@ impl DelayRate {
                 step.samples += 1;
                 step.sum += rtt;
                 let step = *step;
+                self.path.on_round_trip(self.unit == 1.0 && rtt - base <= self.jitter(base));
                 if let Some(queue) = self.ends(&step, now, rtt, base) {
                     self.step = Some(Step::new(now));
                     self.go(now, base, queue.max(SHORTEST_QUEUE));
@@ -241,7 +254,7 @@ impl DelayRate {
         self.queue = Some(queue);
         let holds = self.holds(base);
         // The round trips of whole trains may all be alike.
-        self.path.on_step(if self.unit > 1.0 { f64::INFINITY } else { queue });
+        self.path.on_step(self.unit == 1.0 && queue <= SHORTEST_QUEUE);
         let waiting = self.waiting(holds);
         let target = waiting / queue;
         let arrives = self.usage.judge(now, self.rate);
@@ -251,7 +264,7 @@ impl DelayRate {
                 // What shows now was sent a round trip ago, at half of this; on a long path no faster than it arrives now.
                 self.starting = false;
                 self.rate /= 2.0;
-                let arrives = arrives.filter(|_| holds > LONG);
+                let arrives = arrives.filter(|_| self.path.is_clear(holds));
                 self.raise(arrives.unwrap_or(0.0).min(2.0 * self.rate));
             } else if in_use {
                 self.rate *= 2.0;
@@ -276,10 +289,18 @@ impl DelayRate {
     }
 
     /// How many packets may wait, where an empty path holds so many packets or trains: `1 / delta` of them, and at least of what comes in
-    /// the time that clocks tell apart.
+    /// the time that clocks tell apart. Of a burst the last one waits for the others on an empty path, too, and counts besides.
     fn waiting(&self, holds: f64) -> f64 {
         let delta = if self.unit > 1.0 { self.config.delta_trains } else { self.config.delta };
-        self.unit.max(self.rate * SHORTEST_QUEUE) * scale(holds) / delta
+        let units = self.unit.max(self.rate * SHORTEST_QUEUE) / delta;
+        let bursts = self.burst - 1.0 + self.burst / delta;
+        units.max(bursts) * scale(holds)
+    }
+
+    /// What the jitter of hosts adds to a round trip at the most, seconds.
+    fn jitter(&self, base: f64) -> f64 {
+        // What is as long counts, however its difference was rounded.
+        (base.min(1.0 / self.rate) / JITTER_SHARE).min(JITTER) * (1.0 + 1e-9)
     }
 
     /// A loss was found, the first of a round trip. It changes no rate by itself: over a mesh collisions lose packets at any.
