@@ -318,7 +318,7 @@ LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u3
 		if (target <= rate) {
 			calm->flags &= (__u8)~CALM_STARTING;
 			rate -= LG(1);
-			if (holds > LG_LONG || calm->wire)
+			if (holds > LG_LONG)
 				rate = larger(rate, smaller(arrives, rate + LG(1)));
 		} else if (in_use) {
 			rate += LG(1);

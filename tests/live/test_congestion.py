@@ -104,7 +104,8 @@ def test_it_is_loaded_told_of_and_leaves_nothing() -> None:
         for _ in range(40):
             send(client, server)
         assert seen()["base_s"] > 0
-        assert seen()["window_segments"] >= 16
+        # Nothing is in flight: as much as may leave until an acknowledgement comes.
+        assert seen()["window_segments"] == 8
         assert seen()["delivered_segments"] > 10
         said = congestion("explain", local)
         assert "when empty, the least round trip of 30 s" in said

@@ -74,7 +74,7 @@ struct Sender {
 
 impl Sender {
     fn new(unit: u32, burst: u32) -> Self {
-        let mut law = DelayRate::new(DelayRateConfig::CALM).friendly(1.25, 0.007);
+        let mut law = DelayRate::new(DelayRateConfig::CALM).friendly(1.25, 0.007).on_host();
         law.set_unit(Instant::ZERO, unit);
         law.set_burst(f64::from(burst));
         Self { law, trains: TrainsInFlight::new(), wanted: 1.0, unit, now: 0 }

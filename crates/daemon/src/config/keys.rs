@@ -141,10 +141,10 @@ static HOSTS: Section = Section {
         Key::new(
             "by",
             Kind::Choice(ShareBy::WORDS),
-            "What hosts share: airtime, of which a byte takes the more, the more hops it goes (up to four) and the slower their \
-             links are, or bytes.",
+            "What hosts share: bytes, or airtime, of which a byte takes the more, the more hops it goes (up to four) and the slower \
+             their links are. Not airtime with rate = \"auto\": near hosts would take their air before far ones tell of it.",
         )
-        .default("\"airtime\""),
+        .default("\"bytes\""),
         Key::new(
             "flows",
             Kind::Choice(&["paced", "free"]),

@@ -100,11 +100,17 @@ fn read_hosts(
         Setting::Text(_) => (None, None),
         given => (Some(rate(given)), None),
     };
+    let by = settings.choice("by", ShareBy::MEANINGS)?;
+    if find.is_some() && by == ShareBy::Airtime {
+        return Err(settings
+            .at("by")
+            .error(settings.found("by"), "\"bytes\" with rate = \"auto\"".to_owned()));
+    }
     let shaper = match given {
         None => None,
         Some(given) => Some(ShaperConfig {
             find,
-            by: settings.choice("by", ShareBy::MEANINGS)?,
+            by,
             reference,
             overhead: settings.value("overhead")?.bytes(),
             quantum: settings.value("quantum")?.count(),

@@ -181,6 +181,10 @@ fn mistakes_name_file_line_key_found_and_allowed() {
             "[nfqueue]\nqueue = 65536",
             "a.toml:2: nfqueue.queue: found 65536; allowed: a whole number from 0 to 65535",
         ),
+        (
+            "[hosts]\nrate = \"auto\"\nby = \"airtime\"",
+            "a.toml:3: hosts.by: found \"airtime\"; allowed: \"bytes\" with rate = \"auto\"",
+        ),
         ("[[subnet]]\nmode = \"off\"", "a.toml:1: subnet[0].prefix: found nothing; allowed: a string"),
         (
             "[[subnet]]\nprefix = \"10.0.0.0/8\"\n[[subnet]]\nprefix = \"10.0.0.0/8\"",

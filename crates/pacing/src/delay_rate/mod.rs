@@ -54,6 +54,8 @@ pub struct DelayRate {
     unit: f64,
     /// Packets that the sender hands down at once.
     burst: f64,
+    /// Round trips have the jitter of a host in them.
+    on_host: bool,
     step: Option<Step>,
     usage: Usage,
     path: Kind,
@@ -108,6 +110,7 @@ impl DelayRate {
             starting: true,
             unit: 1.0,
             burst: 1.0,
+            on_host: false,
             step: None,
             usage: Usage { in_use: true, since: None, arrived: None },
             path: Kind::default(),
@@ -126,6 +129,13 @@ impl DelayRate {
     #[must_use]
     pub const fn begun(self) -> Self {
         Self { starting: false, ..self }
+    }
+
+    /// The same at a host whose clocks, interrupts and scheduler are in its round trips: where these vary no more than by that, the path is
+    /// a wire, too. Simulated wires do not vary.
+    #[must_use]
+    pub fn on_host(self) -> Self {
+        Self { on_host: true, ..self }
     }
 
     /// What it goes by.
@@ -218,7 +228,7 @@ impl DelayRate {
                 step.samples += 1;
                 step.sum += rtt;
                 let step = *step;
-                self.path.on_round_trip(self.unit == 1.0 && rtt - base <= self.jitter(base));
+                self.path.on_round_trip(self.on_host && self.unit == 1.0 && rtt - base <= self.jitter(base));
                 if let Some(queue) = self.ends(&step, now, rtt, base) {
                     self.step = Some(Step::new(now));
                     self.go(now, base, queue.max(SHORTEST_QUEUE));
@@ -264,7 +274,7 @@ impl DelayRate {
                 // What shows now was sent a round trip ago, at half of this; on a long path no faster than it arrives now.
                 self.starting = false;
                 self.rate /= 2.0;
-                let arrives = arrives.filter(|_| self.path.is_clear(holds));
+                let arrives = arrives.filter(|_| holds > LONG);
                 self.raise(arrives.unwrap_or(0.0).min(2.0 * self.rate));
             } else if in_use {
                 self.rate *= 2.0;
