@@ -23,9 +23,9 @@ use crate::{
 };
 use asking::Asking;
 use link::{Hellos, Kind};
-use meshpace_keys::Key;
+use meshpace_keys::{Key, Preset, real};
 use meshpace_random::Stream;
-use meshpace_units::{Instant, NodeId, Span};
+use meshpace_units::{Instant, NodeId, Span, quantity};
 use message::INFINITE;
 use std::collections::BTreeMap;
 use table::{Route, Table};
@@ -39,8 +39,10 @@ pub(super) static PART: ProtocolPart = ProtocolPart::new(
 )
 .keys(&[&KEYS]);
 
-/// An interval as packets carry it, in hundredths of a second and 16 bits.
-const LONGEST: Span = Span::from_secs(655);
+/// An interval as packets carry it, in hundredths of a second and 16 bits (RFC 8966, sections 4.6.5 and 4.6.9), seconds.
+const fn interval(name: &'static str, default: Span, doc: &'static str) -> Key {
+    Key::new(name, real(&quantity::TIME, 0.01, 655.0), doc).preset(Preset::Time(default))
+}
 
 static KEYS: [Key; 3] = [
     Key::word(
@@ -50,15 +52,9 @@ static KEYS: [Key; 3] = [
         "How Babel reckons what a link costs: wireless, 256 times the expected transmissions by the share of Hellos each way; wired, 96 as long as two \
          of the latest three came, so that it counts hops.",
     ),
-    Key::time(
-        "babel_hello",
-        LONGEST,
-        Span::from_secs(4),
-        "Babel's time from Hello to Hello, a quarter more or less.",
-    ),
-    Key::time(
+    interval("babel_hello", Span::from_secs(4), "Babel's time from Hello to Hello, a quarter more or less."),
+    interval(
         "babel_update",
-        LONGEST,
         Span::from_secs(16),
         "Babel's time from one telling of all routes to the next, a quarter more or less.",
     ),
