@@ -70,19 +70,17 @@ INLINE struct calm *law_of(struct sock *sk)
 	return (struct calm *)((struct inet_connection_sock *)sk)->icsk_ca_priv;
 }
 
-/* The socket obeys the law: its window and its pace. The window opens no further than the pace needs until an acknowledgement of as many
+/* The socket obeys the law: its window and its pace. The window opens no further than the pace needs until an acknowledgement of `together`
  * segments comes: a kernel that does not pace for once lets out half of what the window has room for (docs/congestion.md). */
-INLINE void obey(struct sock *sk, const struct calm *calm, __u32 unit, __u32 acked)
+INLINE void obey(struct sock *sk, const struct calm *calm, __u32 unit, __u32 together)
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
 	__u32 flight = in_flight(tcp), window = calm_window(calm, flight, unit);
 	__u64 pace = calm_pace(calm, tcp->mss_cache), most = sk->sk_max_pacing_rate;
 
 	if (unit == 1) {
-		__u32 burst = burst_of(sk), ahead = 2 * (acked > burst ? acked : burst);
+		__u32 ahead = 2 * together > AHEAD ? 2 * together : AHEAD;
 
-		if (ahead < AHEAD)
-			ahead = AHEAD;
 		if (window > flight + ahead)
 			window = flight + ahead;
 		if (tcp->data_segs_out < UNPACED && (!window || window > FIRST))
@@ -112,7 +110,7 @@ INLINE int control(struct sock *sk, const struct rate_sample *sample)
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
 	struct settings *set = settings();
 	struct calm *kept = law_of(sk), calm = *kept;
-	__u32 unit = unit_of(set), acked = sample->acked_sacked;
+	__u32 unit = unit_of(set), burst = burst_of(sk), acked = sample->acked_sacked;
 	long rtt = sample->rtt_us;
 
 	if (set && set->over) {
@@ -134,9 +132,9 @@ INLINE int control(struct sock *sk, const struct rate_sample *sample)
 		calm_on_arrived(&calm, acked);
 	/* Of the newest segment that this covers, if it was sent once (net/ipv4/tcp_input.c, tcp_clean_rtx_queue: ca_rtt_us). */
 	if (rtt > 0 && rtt < 0x7fffffff)
-		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out), unit, burst_of(sk));
+		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out), unit, burst);
 	*kept = calm;
-	obey(sk, &calm, unit, acked);
+	obey(sk, &calm, unit, acked > burst ? acked : burst);
 	return 0;
 }
 
@@ -164,7 +162,7 @@ MEMBER int calm_state(__u64 *ctx)
 	} else if (state == TCP_CA_LOSS) {
 		calm_on_timeout(&calm, tcp->tcp_mstamp, unit);
 		/* The kernel has set the window to one segment. What is sent again has the law's pace. */
-		obey(sk, &calm, unit, 0);
+		obey(sk, &calm, unit, burst_of(sk));
 	} else if (state == TCP_CA_CWR) {
 		calm.flags |= CALM_REDUCED;
 		calm.marked = (__u16)tcp->delivered_ce;

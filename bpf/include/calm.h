@@ -297,7 +297,8 @@ LAW __s64 calm_towards(__s64 waits, __s64 arrives, __u64 queue, __u64 rtt)
 	return arrives + lg((2ull << 24) - is + wanted) - LG(25);
 }
 
-/* A step, by the least round trip, ticks, and the queueing delay that was found and kept; `delay` is its logarithm, in seconds. */
+/* A step, by the least round trip, ticks, and the queueing delay that was found and kept; `delay` is its logarithm, in seconds. `units` is the
+ * unit, and the burst 16 bits above it: a function of eBPF has five arguments at the most. */
 LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u32 units)
 {
 	if (!calm)
