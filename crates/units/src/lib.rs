@@ -11,6 +11,7 @@
 //! | [`Ecn`] | two bits | the congestion notification of an IP header |
 //! | [`Histogram`] | counts | how often spans fell between fixed bounds |
 //! | [`Quantiles`] | counts | quantiles of spans, to 1 % |
+//! | [`Moments`](statistics::Moments) | running sums | mean, deviation and confidence of numbers |
 //! | [`NodeId`] | `u32` | the index of a mesh node, in file order |
 //!
 //! Unknown and unlimited are `Option`s, never 0 or `MAX`. Integer nanoseconds keep results identical on every
@@ -27,6 +28,7 @@ mod quantiles;
 pub mod quantity;
 mod rate;
 mod seq;
+pub mod statistics;
 mod time;
 
 pub use dscp::Dscp;

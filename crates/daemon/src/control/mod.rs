@@ -30,6 +30,6 @@ pub use data::{DataThread, Unanswered};
 pub use flow_name::{end_name, find_flow, flow_name};
 #[cfg(test)]
 pub(crate) use report::status as status_of;
-pub(crate) use report::{bypasses, fairness, unread};
+pub(crate) use report::{bypasses, fairness, jain, unread};
 pub use server::Server;
 pub use sort::{Filter, SortKey};

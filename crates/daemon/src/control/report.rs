@@ -11,7 +11,7 @@ use crate::state::{FlowDetail, FlowReport, HostsReport, Snapshot};
 use crate::text::treatment_name;
 use meshpace_gateway::{HostStats, Treatment, Unforeseen};
 use meshpace_pacing::{LinkRates, Samples, Variation};
-use meshpace_units::{Bytes, Instant, Rate, Span};
+use meshpace_units::{Bytes, Instant, Rate, Span, statistics};
 use std::collections::BTreeMap;
 
 /// A flow is active if a packet of it was seen within this time; the interval of goodput control (schemes.md 3.5).
@@ -169,11 +169,9 @@ fn subnet_mode(config: &Config, prefix: ipnet::IpNet) -> SubnetMode {
 }
 
 /// Jain's index; `None` of fewer than two, or of nothing.
-fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
-    let add =
-        |(count, sum, squares): (u32, f64, f64), share| (count + 1, sum + share, squares + share * share);
-    let (count, sum, squares) = shares.fold((0, 0.0, 0.0), add);
-    (count >= 2 && squares > 0.0).then(|| sum * sum / (f64::from(count) * squares))
+pub(crate) fn jain(shares: impl Iterator<Item = f64>) -> Option<f64> {
+    let shares: Vec<f64> = shares.collect();
+    statistics::jain(shares.iter().copied()).filter(|_| shares.len() >= 2)
 }
 
 /// A flow that should be paced and is not, as the buffer was full when it began.

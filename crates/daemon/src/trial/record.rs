@@ -1,5 +1,6 @@
 //! What a block brought, from looks a second apart.
 
+use crate::control::jain;
 use crate::control::protocol::Flow;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -38,9 +39,7 @@ impl Block {
     /// Jain's index of the hosts that got anything; `None` below two.
     #[must_use]
     pub fn jain(&self) -> Option<f64> {
-        let got: Vec<f64> = self.hosts_bps.values().copied().filter(|&bps| bps > 0.0).collect();
-        let (sum, squares) = (got.iter().sum::<f64>(), got.iter().map(|bps| bps * bps).sum::<f64>());
-        (got.len() >= 2).then(|| sum * sum / (got.len() as f64 * squares))
+        jain(self.hosts_bps.values().copied().filter(|&bps| bps > 0.0))
     }
 }
 

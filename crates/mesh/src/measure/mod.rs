@@ -4,12 +4,11 @@
 
 mod batches;
 mod flow_meter;
-mod statistics;
 mod windows;
 
 pub use batches::Batches;
 pub use flow_meter::{Baseline, FlowMeter};
-pub use statistics::{Moments, half_width_95, jain};
+pub use meshpace_units::statistics::{Moments, half_width_95, jain};
 pub use windows::FairnessWindows;
 
 use meshpace_scenario::{Measure, Plan};

@@ -1,11 +1,21 @@
 //! Small statistics.
 
+use libm::sqrt;
+
 /// Running count, mean and sum of squared deviations (Welford 1962).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Moments {
     count: u64,
     mean: f64,
     squares: f64,
+}
+
+impl FromIterator<f64> for Moments {
+    fn from_iter<I: IntoIterator<Item = f64>>(values: I) -> Self {
+        let mut moments = Self::default();
+        values.into_iter().for_each(|value| moments.add(value));
+        moments
+    }
 }
 
 impl Moments {
@@ -18,16 +28,19 @@ impl Moments {
     }
 
     /// The mean; `None` without values.
+    #[must_use]
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)
     }
 
     /// The sample standard deviation (divisor n - 1); `None` with fewer than two values.
+    #[must_use]
     pub fn standard_deviation(&self) -> Option<f64> {
-        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
+        (self.count > 1).then(|| sqrt(self.squares / (self.count - 1) as f64))
     }
 
     /// Values taken in.
+    #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
@@ -45,10 +58,11 @@ pub fn jain(values: impl IntoIterator<Item = f64>) -> Option<f64> {
 }
 
 /// Half the width of the 95 % confidence interval of the mean, from Student's t; `None` with fewer than two values.
+#[must_use]
 pub fn half_width_95(values: &Moments) -> Option<f64> {
     let deviation = values.standard_deviation()?;
     let n = values.count();
-    Some(student_t_975(n - 1) * deviation / (n as f64).sqrt())
+    Some(student_t_975(n - 1) * deviation / sqrt(n as f64))
 }
 
 /// The 97.5 % quantile of Student's t.
@@ -84,7 +98,7 @@ mod tests {
         }
         assert_eq!((m.mean(), m.standard_deviation()), (Some(12.0), Some(2.0)));
         // t(2) = 4.3027.
-        assert!((half_width_95(&m).unwrap() - 4.3027 * 2.0 / 3f64.sqrt()).abs() < 1e-12);
+        assert!((half_width_95(&m).unwrap() - 4.3027 * 2.0 / sqrt(3.0)).abs() < 1e-12);
     }
 
     #[test]
@@ -93,6 +107,15 @@ mod tests {
         assert_eq!(jain([1.0, 0.0, 0.0, 0.0]), Some(0.25));
         assert_eq!(jain([0.0, 0.0]), None);
         assert_eq!(jain([]), None);
+    }
+
+    #[test]
+    fn students_quantiles_are_the_tables() {
+        for (degrees, quantile) in
+            [(1, 12.706), (2, 4.303), (3, 3.182), (5, 2.571), (10, 2.228), (30, 2.042), (143, 1.977)]
+        {
+            assert!((student_t_975(degrees) / quantile - 1.0).abs() < 1e-3, "{degrees}");
+        }
     }
 
     #[test]
