@@ -28,6 +28,7 @@ from lost_routes_places import (
     longest,
     mesh,
 )
+from meshpace.emulation.routes import Change, NextHops
 
 PORT = 5301
 HEADERS = 28
@@ -107,22 +108,17 @@ def breaks(cell: Cell, result: Result) -> Iterator[tuple[float, float]]:
     """When a node of the way had no route to one of its ends, from when to when, within the measured time."""
     nodes = [f"n{number}" for number in range(cell.hops + 1)]
     needed = {*((node, SERVER) for node in nodes[:-1]), *((node, RECEIVER) for node in nodes[1:])}
-    there: dict[tuple[str, str], str | None] = {}
+    there = NextHops()
     since = BEGIN_S if needed else None
-    for change in result["daemon"]["changes"]:
-        key = (change["node"], change["to"])
-        if key not in needed:
-            continue
+    for row in result["daemon"]["changes"]:
+        change = Change(row["at_s"], row["node"], row["to"], row["via"], row["gone"])
         was_whole = needed <= there.keys()
-        if not change["gone"]:
-            there[key] = change["via"]
-        elif change["via"] is None or there.get(key) == change["via"]:
-            there.pop(key, None)
+        there.apply(change)
         is_whole = needed <= there.keys()
         if was_whole and not is_whole:
-            since = change["at_s"]
-        elif is_whole and not was_whole and since is not None and change["at_s"] > BEGIN_S and since < cell.end_s:
-            yield max(since, BEGIN_S), min(change["at_s"], cell.end_s)
+            since = change.at
+        elif is_whole and not was_whole and since is not None and change.at > BEGIN_S and since < cell.end_s:
+            yield max(since, BEGIN_S), min(change.at, cell.end_s)
             since = None
     if not needed <= there.keys() and since is not None and since < cell.end_s:
         yield max(since, BEGIN_S), cell.end_s
