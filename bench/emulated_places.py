@@ -60,7 +60,7 @@ LINKS = (("IG", "RT1"), ("RT1", "RT2"), ("RT2", "B"))
 PAPERS_PAIR = PAIR + "".join(WIRED.format(here=here, there=there) for here, there in LINKS)
 
 
-class Place(NamedTuple):
+class MeshCase(NamedTuple):
     """A mesh, whose flows go from where to where, and where acknowledgements set out into it."""
 
     mesh: str
@@ -70,14 +70,14 @@ class Place(NamedTuple):
     seconds: int
 
 
-def chain(hops: int, radio: str = B, flows: int = 1, warmup_s: int = 6, seconds: int = 15) -> Place:
+def chain(hops: int, radio: str = B, flows: int = 1, warmup_s: int = 6, seconds: int = 15) -> MeshCase:
     spacing = "20.45m" if radio is N else "200m"
     mesh = CHAIN.format(hops=hops, spacing=spacing) + radio
-    return Place(mesh, (("n0", f"n{hops}"),) * flows, (f"n{hops}",), warmup_s, seconds)
+    return MeshCase(mesh, (("n0", f"n{hops}"),) * flows, (f"n{hops}",), warmup_s, seconds)
 
 
-def pair(*ends: tuple[str, str]) -> Place:
-    return Place(B + PAPERS_PAIR, ends, ("A1", "A2", "IG"), warmup_s=10, seconds=25)
+def pair(*ends: tuple[str, str]) -> MeshCase:
+    return MeshCase(B + PAPERS_PAIR, ends, ("A1", "A2", "IG"), warmup_s=10, seconds=25)
 
 
 UP = (("A1", "B"), ("A2", "B"))

@@ -35,7 +35,7 @@ GAP = "scheme.tcp-gap."
 
 
 @dataclass(frozen=True)
-class Place:
+class FlowSetting:
     """Where flows go."""
 
     label: str
@@ -61,14 +61,14 @@ def window(segments: int) -> Queue:
     return Queue(f"FIFO, windows of {segments}", (f"{GAP}gap_queue=fifo", f"{GAP}gap_retransmissions=first", key))
 
 
-FIGURES = tuple(Place(f"Fig. {figure}", figure) for figure in SCENARIOS)
+FIGURES = tuple(FlowSetting(f"Fig. {figure}", figure) for figure in SCENARIOS)
 OTHERS = (
-    Place("2 hops", "9", ("topology.hops=2",)),
-    Place("8 hops", "9", ("topology.hops=8",)),
-    Place("wired 3 x 5 ms", "9", ("topology.wired_delay=5ms",)),
-    Place("wired 3 x 100 ms", "9", ("topology.wired_delay=100ms",)),
-    Place("mesh of 2 Mbit/s", "9", ("radio.rate=2Mbps",)),
-    Place("two chains, 3 x 5 ms", "11", ("topology.wired_delay=5ms",)),
+    FlowSetting("2 hops", "9", ("topology.hops=2",)),
+    FlowSetting("8 hops", "9", ("topology.hops=8",)),
+    FlowSetting("wired 3 x 5 ms", "9", ("topology.wired_delay=5ms",)),
+    FlowSetting("wired 3 x 100 ms", "9", ("topology.wired_delay=100ms",)),
+    FlowSetting("mesh of 2 Mbit/s", "9", ("radio.rate=2Mbps",)),
+    FlowSetting("two chains, 3 x 5 ms", "11", ("topology.wired_delay=5ms",)),
 )
 FIFO = Queue("FIFO", (f"{GAP}gap_queue=fifo",))
 PIPE = f"{GAP}gap_window=pipe"
@@ -77,7 +77,7 @@ DEFAULT = short("pipe", PIPE)
 ECN = short("pipe, ECN", PIPE, f"{GAP}ecn=true")
 FIXED = tuple(short(f"{target} ms", f"{GAP}gap_queue_target={target}ms") for target in TARGETS_MS)
 # Each with the place whose flows they are for.
-TABLES: dict[str, list[tuple[Place, tuple[Queue, ...]]]] = {
+TABLES: dict[str, list[tuple[FlowSetting, tuple[Queue, ...]]]] = {
     "figures": [(place, (FIFO, CODEL, DEFAULT, ECN)) for place in FIGURES],
     "targets": [(place, (FIFO, *FIXED)) for place in FIGURES],
     "others": [(place, (FIFO, CODEL, DEFAULT, ECN)) for place in OTHERS],
@@ -89,7 +89,7 @@ HEAD = (
 )
 
 
-def job(place: Place, seed: int, *overrides: str) -> Job:
+def job(place: FlowSetting, seed: int, *overrides: str) -> Job:
     path = ROOT / "scenarios" / f"{SCENARIOS[place.scenario]}.toml"
     return Job(str(path), path.read_bytes(), (*TIMES, *place.network, *overrides), "tcp-gap", seed)
 
@@ -106,7 +106,7 @@ def delays(results: Sequence[RunResult]) -> list[float]:
 def cbr_delays(network: tuple[str, ...], hops: set[int], seeds: range) -> dict[int, float]:
     """The median delay over a chain of so many hops of one CBR flow at a tenth of what one TCP flow gets there."""
     order = sorted(hops)
-    chain = Place("chain", "9", tuple(key for key in network if not key.startswith("topology.hops")))
+    chain = FlowSetting("chain", "9", tuple(key for key in network if not key.startswith("topology.hops")))
 
     def each(*overrides: str, of: Sequence[tuple[str, ...]]) -> list[RunResult]:
         keys = [(f"topology.hops={count}", *more) for count, more in zip(order, of, strict=True)]
@@ -130,7 +130,7 @@ def paired(values: Sequence[float], sign: str) -> str:
 
 
 def row(
-    place: Place, queue: Queue, results: Sequence[RunResult], fifo: Sequence[RunResult], cbr: dict[int, float]
+    place: FlowSetting, queue: Queue, results: Sequence[RunResult], fifo: Sequence[RunResult], cbr: dict[int, float]
 ) -> str:
     goodput = [result["aggregate_goodput_bps"] for result in results]
     reference = statistics.mean(result["aggregate_goodput_bps"] for result in fifo)
@@ -158,7 +158,7 @@ def row(
     return "| " + " | ".join(cells) + " |"
 
 
-def rows(place: Place, queues: Sequence[Queue], seeds: range) -> Iterator[str]:
+def rows(place: FlowSetting, queues: Sequence[Queue], seeds: range) -> Iterator[str]:
     """A line each queue."""
     flat = run_many([job(place, seed, *queue.keys) for queue in queues for seed in seeds], None)
     per = len(seeds)
@@ -178,7 +178,7 @@ def ends(flow: FlowResult, **more: str) -> str:
     return "\n[[flow]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
 
 
-def share_row(place: Place, seeds: range) -> str:
+def share_row(place: FlowSetting, seeds: range) -> str:
     """The delay of the flows into the mesh beside that of datagrams that go their way at the same time."""
     pairs: list[tuple[FlowResult, FlowResult]] = []
     for alone in run_many([job(place, seed, *DEFAULT.keys) for seed in seeds], None):

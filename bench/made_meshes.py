@@ -30,7 +30,7 @@ TQ_SCALE = 255
 """batman-adv tells TQ in so many parts."""
 
 
-class Place(NamedTuple):
+class Site(NamedTuple):
     name: str
     x: float
     y: float
@@ -39,23 +39,23 @@ class Place(NamedTuple):
 class Link(NamedTuple):
     """What of broadcasts arrives, there and back."""
 
-    a: Place
-    b: Place
+    a: Site
+    b: Site
     there: float
     back: float
 
 
-def places(draw: random.Random, names: list[str], width: float, height: float, apart: float) -> list[Place]:
+def places(draw: random.Random, names: list[str], width: float, height: float, apart: float) -> list[Site]:
     """So many, none nearer to another than `apart` metres."""
-    found: list[Place] = []
+    found: list[Site] = []
     while len(found) < len(names):
-        one = Place(names[len(found)], round(draw.uniform(0, width)), round(draw.uniform(0, height)))
+        one = Site(names[len(found)], round(draw.uniform(0, width)), round(draw.uniform(0, height)))
         if all(math.dist(one[1:], other[1:]) >= apart for other in found):
             found.append(one)
     return found
 
 
-def links(draw: random.Random, nodes: list[Place], half: float, width: float) -> Iterator[Link]:
+def links(draw: random.Random, nodes: list[Site], half: float, width: float) -> Iterator[Link]:
     """Half arrives at `half` metres, a quarter 1.1 `width` farther; luck (roofs, trees) moves that by about `width`."""
     for a, b in itertools.combinations(nodes, 2):
         far = math.dist(a[1:], b[1:]) + draw.gauss(0, width)

@@ -17,7 +17,7 @@ from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import best_gateway
 from meshpace.advice.show import in_words
 from meshpace.advice.traffic import Reach, patterns, sample
-from meshpace.advice.weigh import Answer, Effect, Shift, Way, Weighed, way
+from meshpace.advice.weigh import Benefit, Effect, Movement, Shift, Weighed, way
 from meshpace.advice.weigh import effect as weigh
 from meshpace.advice.where import CALM, DEPLOYABLE, Where, places
 from test_bad_input import expect_refusal
@@ -124,7 +124,7 @@ def test_two_tiny_flows_that_double_are_not_the_mesh() -> None:
     assert goodput.low == pytest.approx(goodput.mean), "every seed says the same"
     assert middle is not None
     assert middle.mean == pytest.approx(0.1), "the median of 1.1, 1, 1, 6, 6"
-    assert found.delay.way() is Way.SAME
+    assert found.delay.way() is Movement.SAME
 
 
 def test_intervals_of_ratios_come_from_their_logarithms() -> None:
@@ -139,9 +139,9 @@ def test_intervals_of_ratios_come_from_their_logarithms() -> None:
 
 def test_nothing_arrives() -> None:
     gone = Weighed(((0.0, 1.0), (0.0, 2.0)), 0.02)
-    assert (gone.change(), gone.way()) == (Shift(-1.0, -1.0, -1.0), Way.LESS)
+    assert (gone.change(), gone.way()) == (Shift(-1.0, -1.0, -1.0), Movement.LESS)
     some = Weighed(((0.0, 1.0), (1.0, 1.0)), 0.02)
-    assert (some.change(), some.way()) == (Shift(-0.5, None, None), Way.OPEN)
+    assert (some.change(), some.way()) == (Shift(-0.5, None, None), Movement.OPEN)
     assert Weighed(((0.0, 0.0), (0.0, 0.0)), 0.02).change() is None, "nor did it without"
 
 
@@ -155,34 +155,34 @@ def test_whose_machines_it_takes() -> None:
 
 
 def test_which_way() -> None:
-    def at(mean: float, width: float | None) -> Way:
+    def at(mean: float, width: float | None) -> Movement:
         return way(Shift(mean, None, None) if width is None else Shift(mean, mean - width, mean + width), 0.02)
 
-    assert at(0.05, 0.04) is Way.MORE
-    assert at(-0.05, 0.04) is Way.LESS
-    assert at(0.01, 0.005) is Way.SAME, "certain, and too little to matter"
-    assert at(0.01, 0.04) is Way.OPEN
-    assert at(0.5, None) is Way.OPEN, "a single run says nothing"
+    assert at(0.05, 0.04) is Movement.MORE
+    assert at(-0.05, 0.04) is Movement.LESS
+    assert at(0.01, 0.005) is Movement.SAME, "certain, and too little to matter"
+    assert at(0.01, 0.04) is Movement.OPEN
+    assert at(0.5, None) is Movement.OPEN, "a single run says nothing"
 
 
 @pytest.mark.parametrize(
     ("goodput", "fairness", "expected"),
     [
-        (0.1, None, Answer.YES), (0.1, 0.0, Answer.YES), (0.1, -0.2, Answer.TRADE), (-0.1, 0.2, Answer.TRADE),
-        (0.0, 0.2, Answer.FAIRER), (0.0, 0.0, Answer.NO), (-0.1, None, Answer.NO), (-0.1, -0.1, Answer.NO),
+        (0.1, None, Benefit.YES), (0.1, 0.0, Benefit.YES), (0.1, -0.2, Benefit.TRADE), (-0.1, 0.2, Benefit.TRADE),
+        (0.0, 0.2, Benefit.FAIRER), (0.0, 0.0, Benefit.NO), (-0.1, None, Benefit.NO), (-0.1, -0.1, Benefit.NO),
     ],
 )  # fmt: skip
-def test_answers(goodput: float, fairness: float | None, expected: Answer) -> None:
+def test_answers(goodput: float, fairness: float | None, expected: Benefit) -> None:
     def weighed(value: float | None, margin: float) -> Weighed:
         return by(*(None, None) if value is None else (value, value, value + 1e-9), margin=margin)
 
     assert effect(weighed(goodput, 0.02), weighed(fairness, 0.01)).answer is expected
     unsure = by(-0.5, 0.5, 0.1)
-    assert effect(unsure, weighed(None, 0.01)).answer is Answer.OPEN
-    assert effect(unsure, weighed(0.0, 0.01)).answer is Answer.OPEN
+    assert effect(unsure, weighed(None, 0.01)).answer is Benefit.OPEN
+    assert effect(unsure, weighed(0.0, 0.01)).answer is Benefit.OPEN
     # What is plainly worse is said, whatever is not known of the other.
-    assert effect(weighed(-0.58, 0.02), unsure).answer is Answer.COSTS
-    assert effect(unsure, weighed(-0.2, 0.01)).answer is Answer.COSTS
+    assert effect(weighed(-0.58, 0.02), unsure).answer is Benefit.COSTS
+    assert effect(unsure, weighed(-0.2, 0.01)).answer is Benefit.COSTS
 
 
 def test_the_answer_says_what_falls() -> None:

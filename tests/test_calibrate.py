@@ -21,7 +21,7 @@ from meshpace.throttle.calibrate import (
     Alpha,
     Critical,
     Hands,
-    Place,
+    TableEntry,
     alpha_table,
     alphas,
     critical,
@@ -52,7 +52,7 @@ class Answering:
         return cast(RunResult, {**run, "aggregate_goodput_bps": 1.0})
 
 
-PLACE = Place(3, 600)
+PLACE = TableEntry(3, 600)
 LOADS = {PLACE: Critical(1.2e6, 1.1e6, 1.3e6, 1.2e6, 3.5e5)}
 
 
@@ -101,8 +101,11 @@ def test_the_best_factor_is_kept_where_rounds_end() -> None:
 
 def test_critical_loads_are_of_each_length_and_segment() -> None:
     hands = Answering(lambda settings: 1000.0 * int(settings["topology.hops"]) + int(settings["defaults.segment"]))
-    found = critical([Place(1, 200), Place(9, 600)], 3, (("measure.duration", "20s"),), cast(Hands, hands))
-    assert {place: load.data for place, load in found.items()} == {Place(1, 200): 1200.0, Place(9, 600): 9600.0}
+    found = critical([TableEntry(1, 200), TableEntry(9, 600)], 3, (("measure.duration", "20s"),), cast(Hands, hands))
+    assert {place: load.data for place, load in found.items()} == {
+        TableEntry(1, 200): 1200.0,
+        TableEntry(9, 600): 9600.0,
+    }
     assert {("flow.0.window=13" in job.overrides, job.scheme) for job in hands.asked[3:]} == {(True, "newreno")}
     assert critical_table(found, ["how"]).splitlines()[-1] == "9,600,9600,0,9600,0,1"
 

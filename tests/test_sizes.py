@@ -12,13 +12,13 @@ from meshpace.report.model import Claim as Judged
 from meshpace.report.model import Finding, Verdict
 from meshpace.stats import Estimate
 from meshpace.study.claims import Claim, Role
-from meshpace.study.rules import Answer, Rule, Size, order
+from meshpace.study.rules import Rating, Rule, Size, order
 from meshpace.study.telling import tally
 from meshpace.study.verdicts import CLAIMS
 from meshpace.study.words import percent
 from meshpace.study.written.own import read_study
 
-HOLDS, SHORT, BEYOND, FAILS, OPEN = Answer.HOLDS, Answer.SHORT, Answer.BEYOND, Answer.FAILS, Answer.OPEN
+HOLDS, SHORT, BEYOND, FAILS, OPEN = Rating.HOLDS, Rating.SHORT, Rating.BEYOND, Rating.FAILS, Rating.OPEN
 MORE = Rule("ORDER", low=0.0, neutral=0.0, margin=0.02, size=Size(0.2, 0.45, printed=True))
 LESS = Rule("ORDER", high=0.0, neutral=0.0, margin=0.02, size=Size(-0.45, -0.2, printed=True))
 NO_MORE = Rule("ORDER", high=0.02, size=Size(-2 / 3, math.inf, printed=False))
@@ -52,7 +52,7 @@ def claim(id_: str) -> Claim:
         (LIKELY, 1.9, 0.5, HOLDS),
     ],
 )
-def test_a_size_is_asked_beside_the_order(rule: Rule, mean: float, width: float | None, answer: Answer) -> None:
+def test_a_size_is_asked_beside_the_order(rule: Rule, mean: float, width: float | None, answer: Rating) -> None:
     value = Estimate(mean, width, 5)
     assert rule.answer(value) is answer
     assert rule.missed_size(value) is (answer in (SHORT, BEYOND))
@@ -82,7 +82,7 @@ def test_seeds_to_decide_see_the_ends_of_a_printed_size_and_causes_what_lies_out
         ("byu 5.35.a", -0.30, HOLDS),
     ],
 )
-def test_what_ran_away_or_locked_up_no_longer_holds(id_: str, means: float, answer: Answer) -> None:
+def test_what_ran_away_or_locked_up_no_longer_holds(id_: str, means: float, answer: Rating) -> None:
     assert claim(id_).asks[0].rule.answer(Estimate(means, 0.05, 5)) is answer
 
 

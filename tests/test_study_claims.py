@@ -27,7 +27,7 @@ from meshpace.study.model import AODV, AS_IS, STATIC, Cell, Effort, Study
 from meshpace.study.outcome import Outcome
 from meshpace.study.places import against
 from meshpace.study.quantities import DROPS, GOODPUT, LEAD
-from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Answer, Rule, order, up_to
+from meshpace.study.rules import MUCH_FAIRER, NO_LOSS, Rating, Rule, order, up_to
 from meshpace.study.verdicts import CLAIMS, judge_all
 from meshpace.study.words import count, most, percent
 from papers import words
@@ -132,8 +132,8 @@ def test_a_best_point_estimated_from_few_seeds_says_nothing_yet() -> None:
 
 
 def test_what_is_asked_besides_does_not_rescue_a_claim_and_does_not_keep_it_open() -> None:
-    assert combine([Answer.FAILS], [Answer.HOLDS, Answer.OPEN]) == (Verdict.FAILS, "")
-    assert combine([Answer.HOLDS], [Answer.OPEN])[0] is Verdict.OPEN
+    assert combine([Rating.FAILS], [Rating.HOLDS, Rating.OPEN]) == (Verdict.FAILS, "")
+    assert combine([Rating.HOLDS], [Rating.OPEN])[0] is Verdict.OPEN
     stating = {
         claim.id: [ask.what for ask in claim.asks if ask.role is Role.CLAIM]
         for claim in CLAIMS

@@ -17,7 +17,7 @@ from meshpace.study.rules import (
     MUCH_FAIRER,
     SLIGHTLY_LESS,
     STARVES,
-    Answer,
+    Rating,
     Rule,
     about,
     equality,
@@ -26,7 +26,7 @@ from meshpace.study.rules import (
 )
 from meshpace.study.words import number, percent
 
-HOLDS, SHORT, BEYOND, FAILS, OPEN = Answer.HOLDS, Answer.SHORT, Answer.BEYOND, Answer.FAILS, Answer.OPEN
+HOLDS, SHORT, BEYOND, FAILS, OPEN = Rating.HOLDS, Rating.SHORT, Rating.BEYOND, Rating.FAILS, Rating.OPEN
 
 
 def at(mean: float, width: float | None = 0.0) -> Estimate:
@@ -81,7 +81,7 @@ def at(mean: float, width: float | None = 0.0) -> Estimate:
         (EQUAL, 1.0, None, OPEN),
     ],
 )
-def test_where_a_number_lies(rule: Rule, mean: float, width: float | None, answer: Answer) -> None:
+def test_where_a_number_lies(rule: Rule, mean: float, width: float | None, answer: Rating) -> None:
     assert rule.answer(at(mean, width)) is answer
 
 
@@ -159,7 +159,7 @@ def test_what_is_asked_in_words() -> None:
         ((OPEN,), (), Verdict.OPEN, ""),
     ],
 )
-def test_several_answers(main: tuple[Answer, ...], guards: tuple[Answer, ...], verdict: Verdict, note: str) -> None:
+def test_several_answers(main: tuple[Rating, ...], guards: tuple[Rating, ...], verdict: Verdict, note: str) -> None:
     assert combine(main, guards) == (verdict, note)
 
 

@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::control::protocol::{
-    Answer, Detail, Flow, Flows, Forecast, Law, Line, OtherLaw, Request, Standing, Step,
+    Detail, Flow, Flows, Forecast, Law, Line, OtherLaw, Reply, Request, Standing, Step,
 };
 use crate::control::{Client, Filter, SocketArgs, SortKey, unexpected};
 use crate::text::{bit_rate, count, digits, or_unknown, size, time};
@@ -40,8 +40,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
-        Answer::Flow(detail) => crate::text::print(&render(detail))?,
-        Answer::Flows(flows) => crate::text::print(&choice(flows))?,
+        Reply::Flow(detail) => crate::text::print(&render(detail))?,
+        Reply::Flows(flows) => crate::text::print(&choice(flows))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)
@@ -54,7 +54,7 @@ fn several(client: &mut Client, name: &str) -> Result<Option<Line>, Failure> {
     }
     let (filter, sort) = (Some(name.to_owned()), SortKey::default());
     let line = client.ask(&Request::Flows { filter, sort, reverse: false, limit: None })?;
-    Ok(matches!(&line.answer, Answer::Flows(flows) if flows.matching > 1).then_some(line))
+    Ok(matches!(&line.answer, Reply::Flows(flows) if flows.matching > 1).then_some(line))
 }
 
 fn choice(flows: &Flows) -> String {

@@ -1,7 +1,7 @@
 //! `meshpaced flows`: the flows as a table.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Flow, Flows, Request};
+use crate::control::protocol::{Flow, Flows, Reply, Request};
 use crate::control::{Client, SocketArgs, SortKey, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::process::ExitCode;
@@ -47,7 +47,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
-        Answer::Flows(flows) => crate::text::print(&render(flows))?,
+        Reply::Flows(flows) => crate::text::print(&render(flows))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)

@@ -24,7 +24,7 @@ pub enum Request {
     /// Put another configuration in force; flows are kept. Answers what the operator should know about it, or why the
     /// earlier one stays in force.
     Reload(Box<Config>, Sender<Result<String, String>>),
-    /// Give a sign of life now ([`crate::gateway::Pulse`]), then answer.
+    /// Give a sign of life now ([`crate::gateway::Heartbeat`]), then answer.
     Sign(Sender<()>),
     /// Release what is held, in order, and end.
     Stop,

@@ -1,7 +1,7 @@
 //! `meshpaced status`: the daemon at a glance, and who is starving.
 
 use crate::Failure;
-use crate::control::protocol::{Answer, FoundRate, HostShare, Request, Share, Status, Wait};
+use crate::control::protocol::{FoundRate, HostShare, Reply, Request, Share, Status, Wait};
 use crate::control::{Client, SocketArgs, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
@@ -38,7 +38,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         return Ok(ExitCode::SUCCESS);
     }
     match &line.answer {
-        Answer::Status(status) => crate::text::print(&render(status))?,
+        Reply::Status(status) => crate::text::print(&render(status))?,
         other => return Err(unexpected(other)),
     }
     Ok(ExitCode::SUCCESS)

@@ -2,7 +2,7 @@
 
 use crate::budget::{Budget, HostSlot};
 use crate::down::Down;
-use crate::schedule::Place;
+use crate::schedule::QueueHead;
 use crate::sender_window::{Allowed, SenderWindow, least_window};
 use crate::up::Up;
 use crate::wired_trip::WiredTrip;
@@ -37,7 +37,7 @@ pub(crate) enum Rank {
 
 /// What goodput control has been told of a connection besides its traffic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Told {
+pub(crate) struct GoodputFeedback {
     pub down: Pending,
     pub up: Pending,
     /// Segments that passed more than once or were repaired, since the connection is known.
@@ -71,7 +71,7 @@ pub(crate) struct Connection<P> {
     /// The wired part's round trip.
     pub wired: WiredTrip,
     /// What goodput control has been told, if it knows of it.
-    pub told: Option<Told>,
+    pub told: Option<GoodputFeedback>,
     pub last_activity: Instant,
 }
 
@@ -98,14 +98,14 @@ impl<P: Clone> Connection<P> {
     }
 
     /// Where the head of its queue stands.
-    pub fn place(&self) -> Option<Place> {
+    pub fn place(&self) -> Option<QueueHead> {
         self.down.as_ref()?.place()
     }
 
     /// What there is to tell goodput control.
-    pub fn to_tell(&self) -> Told {
+    pub fn to_tell(&self) -> GoodputFeedback {
         let (down, up) = (self.down.as_ref(), self.up.as_ref());
-        Told {
+        GoodputFeedback {
             down: down.map_or_else(Pending::default, Down::pending),
             up: up.map_or_else(Pending::default, Up::pending),
             again: down.map_or(0, |down| down.passed_again + down.repairs)

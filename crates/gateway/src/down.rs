@@ -4,7 +4,7 @@ mod answers;
 mod cache;
 mod pace;
 
-pub(crate) use answers::Answer;
+pub(crate) use answers::DuplicateAckAction;
 
 use crate::budget::Budget;
 use crate::forecast::BaseRoundTrip;

@@ -7,8 +7,8 @@ mod shared;
 mod told;
 
 use crate::budget::Books;
-use crate::connection::Told;
-use crate::down::{Answer, Arrival, Down};
+use crate::connection::GoodputFeedback;
+use crate::down::{Arrival, Down, DuplicateAckAction};
 use crate::hosts::Hosts;
 use crate::incoming::{Incoming, Sack};
 use crate::schedule::Schedule;
@@ -255,7 +255,7 @@ impl<P: Clone> Gateway<P> {
                 if connection.told.is_none() {
                     goodput.on_flow_started(now, slot, connection.key.wireless.address);
                     let (down, up) = (Pending::default(), Pending::default());
-                    connection.told = Some(Told { down, up, ..connection.to_tell() });
+                    connection.told = Some(GoodputFeedback { down, up, ..connection.to_tell() });
                 }
                 goodput.on_payload(slot, direction, Bytes(u64::from(segment.payload)));
             }
@@ -381,7 +381,7 @@ impl<P: Clone> Gateway<P> {
             }
         }
         connection.note_window(segment);
-        let mut answer = Answer::Forward;
+        let mut answer = DuplicateAckAction::Forward;
         let mut learnt = false;
         if segment.flags.ack {
             let duplicate = connection.is_duplicate_ack(segment);
@@ -409,14 +409,14 @@ impl<P: Clone> Gateway<P> {
             self.share(now, slot);
         }
         match answer {
-            Answer::Forward => {
+            DuplicateAckAction::Forward => {
                 let changes = incoming.view.whole;
                 let window = self.table.get_mut(slot).limit_window(now, segment, changes, &self.config);
                 let option = incoming.arrived_option();
                 Verdict::Forward(incoming.packet, Rewrite { option, window })
             }
-            Answer::Suppress => Verdict::Consumed(incoming.packet),
-            Answer::Repair(again) => {
+            DuplicateAckAction::Suppress => Verdict::Consumed(incoming.packet),
+            DuplicateAckAction::Repair(again) => {
                 let again =
                     Departure { packet: again, action: Action::Retransmit, due: now, held_since: None };
                 self.urgent.push_back(again);

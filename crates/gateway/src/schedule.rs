@@ -7,7 +7,7 @@ use meshpace_units::Instant;
 
 /// Where the head of a flow's queue stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct QueueHead {
     /// When its flow's pace lets it leave.
     pub due: Instant,
     /// Its number in the order in which packets came.
@@ -48,7 +48,7 @@ impl Schedule {
     }
 
     /// A flow's head has another place, or the flow has held packets no more.
-    pub fn moves(&mut self, slot: Slot, before: Option<Place>, after: Option<Place>) {
+    pub fn moves(&mut self, slot: Slot, before: Option<QueueHead>, after: Option<QueueHead>) {
         if before == after {
             return;
         }

@@ -155,7 +155,7 @@ enum Event {
     /// The receiver has all before this.
     Ack(u32),
     /// The sender hears of it, and of the edge.
-    Told(u32),
+    GoodputFeedback(u32),
 }
 
 /// A download of a sender that always has more, or as much as `more` says at a time; the mesh takes 40 ms there and back.
@@ -223,9 +223,9 @@ impl Download {
                     Event::Ack(ack) => {
                         let segment = self.s.ack(ack);
                         let edge = ack + announced(&mut self.s, &segment);
-                        self.after(self.wired / 2, Event::Told(edge));
+                        self.after(self.wired / 2, Event::GoodputFeedback(edge));
                     }
-                    Event::Told(edge) => {
+                    Event::GoodputFeedback(edge) => {
                         self.edge = self.edge.max(edge);
                         self.send();
                     }

@@ -11,14 +11,14 @@ pub(crate) const ALIGN: usize = 4;
 
 /// The kernel's answer to a message: `struct nlmsgerr`, the body of a message of type NLMSG_ERROR.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct Answer {
+pub(crate) struct NetlinkAck {
     /// 0, or why the message was refused.
     pub(crate) errno: i32,
     /// The type of the message.
     pub(crate) about: u16,
 }
 
-impl Answer {
+impl NetlinkAck {
     /// The error, negative or 0, and the header of the message that it is about.
     pub(crate) fn parse(body: &[u8]) -> Option<Self> {
         let errno = (native_u32(body, 0)? as i32).checked_neg()?;
@@ -40,9 +40,9 @@ pub(crate) fn outcome(message: &[u8]) -> Result<(), i32> {
     if native_u16(message, 4) != Some(libc::NLMSG_ERROR as u16) {
         return Ok(());
     }
-    match message.get(HEADER..).and_then(Answer::parse) {
-        Some(Answer { errno: 0, .. }) => Ok(()),
-        Some(Answer { errno, .. }) => Err(errno),
+    match message.get(HEADER..).and_then(NetlinkAck::parse) {
+        Some(NetlinkAck { errno: 0, .. }) => Ok(()),
+        Some(NetlinkAck { errno, .. }) => Err(errno),
         None => Err(libc::EBADMSG),
     }
 }

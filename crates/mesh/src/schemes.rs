@@ -5,7 +5,7 @@ use meshpace_keys::Setting;
 use meshpace_pacing::LawMaker;
 use meshpace_relay::{
     CALIBRATED_RATE, CRITICAL_LOAD, Counting, DENSITY, Density, GATE, GateKind, LOAD_CORRECTION, LOAD_COUNT,
-    Place, QueueConfig, Relay,
+    QueueConfig, QueueSite, Relay,
 };
 use meshpace_scenario::{self as scenario, Endpoint, Location, Scenario, ScenarioError};
 use meshpace_schemes::{Catalogue, FlowEnd, Scheme, SchemeSetting, UnknownScheme};
@@ -299,7 +299,7 @@ fn check_calibration(scenario: &Scenario, mesh: &Scheme, at: &Location) -> Resul
 /// A codepoint says something only where the mesh's relays have queues for categories.
 fn check_categories(scenario: &Scenario, mesh: &Scheme) -> Result<(), ScenarioError> {
     let Some(flow) = scenario.flows.iter().find(|flow| flow.dscp != Dscp::DEFAULT) else { return Ok(()) };
-    let place = Place::Radio { node: NodeId(0), gateway: false, rate: scenario.radio.rate };
+    let place = QueueSite::Radio { node: NodeId(0), gateway: false, rate: scenario.radio.rate };
     let limit = scenario.radio.queue as usize;
     let queue = QueueConfig { place, limit, categories: true, seed: scenario.seed };
     if mesh.relay(&queue).asks().categories {

@@ -4,7 +4,7 @@ use crate::ends::Role;
 use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_packet::{Answer, Body, Class, Host, Packet, Report, Request, Ticket};
+use meshpace_packet::{Body, Class, Host, Packet, Report, Request, ReturnedFeedback, Ticket};
 use meshpace_scenario as scenario;
 use meshpace_tcp::{Arrival, Segment, Transmit};
 use std::num::NonZeroU16;
@@ -177,7 +177,7 @@ impl Simulation<'_> {
             packet.set_shim(&Request { said, length });
         }
         if let Some(said) = transmit.answer {
-            packet.set_shim(&Answer { said, length });
+            packet.set_shim(&ReturnedFeedback { said, length });
         }
         if let Some(said) = transmit.report {
             let length = self.connection(flow, sender).report_length().unwrap_or(0);
@@ -214,7 +214,7 @@ fn arrival(packet: &Packet, route: Option<Route>) -> Arrival {
     Arrival {
         route,
         request: packet.shim().map(|request: Request| request.said),
-        feedback: packet.shim().map(|answer: Answer| answer.said),
+        feedback: packet.shim().map(|answer: ReturnedFeedback| answer.said),
         report: packet.shim().map(|report: Report| report.said),
         ecn: packet.ecn,
     }

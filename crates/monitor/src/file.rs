@@ -20,7 +20,7 @@ pub struct Raw<'a> {
 
 /// What else is told of a file that could be read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct ReadSummary {
     /// Why and where it broke off; `None`: it is whole.
     pub partial: Option<String>,
     /// Frames that were not handed out: of interfaces that are no monitor's, that nothing describes or whose clock cannot
@@ -51,7 +51,7 @@ const LONGEST: usize = 1 << 20;
 ///
 /// # Errors
 /// [`Error`] if nothing can be made of it.
-pub fn read(reader: impl Read + Send, each: impl FnMut(&Raw<'_>)) -> Result<Told, Error> {
+pub fn read(reader: impl Read + Send, each: impl FnMut(&Raw<'_>)) -> Result<ReadSummary, Error> {
     let mut reader = match create_reader(LONGEST, reader) {
         Ok(reader) => reader,
         Err(PcapError::Eof | PcapError::Incomplete(_)) => return Err(Error::Empty),
@@ -86,7 +86,7 @@ pub fn read(reader: impl Read + Send, each: impl FnMut(&Raw<'_>)) -> Result<Told
     if found == 0 {
         return Err(refused.map_or(Error::Empty, |link| Error::LinkType(link.0)));
     }
-    Ok(Told { partial: ended.map(|why| format!("{why}, after {found} frames")), foreign })
+    Ok(ReadSummary { partial: ended.map(|why| format!("{why}, after {found} frames")), foreign })
 }
 
 /// An interface that is a monitor's.

@@ -115,7 +115,8 @@ const LONGEST: usize = 11_454;
 /// [`Error`] if nothing can be made of it.
 pub fn measure(reader: impl Read + Send, options: &Options) -> Result<Report, Error> {
     let (mut counts, mut kept) = (Counts::default(), Vec::new());
-    let file::Told { partial, foreign } = file::read(reader, |raw| kept.extend(keep(raw, &mut counts)))?;
+    let file::ReadSummary { partial, foreign } =
+        file::read(reader, |raw| kept.extend(keep(raw, &mut counts)))?;
     (counts.radio_clock, counts.foreign) = (has_radio_clock(&kept), foreign);
     let channels: BTreeSet<u16> = kept.iter().filter_map(|frame| frame.frequency).collect();
     let high = kept.iter().filter(|frame| airtime::is_high(frame.frequency)).count() * 2 > kept.len();

@@ -144,7 +144,7 @@ impl Trains {
 
 /// One thing that a flow is told, after so many microseconds.
 #[derive(Clone, Copy, Debug)]
-struct Told {
+struct Stimulus {
     gap: u64,
     /// Of the empty path's round trip and what varies, shares that make a round trip.
     path: f64,
@@ -158,10 +158,10 @@ struct Told {
     timeout: bool,
 }
 
-fn told() -> impl Strategy<Value = Told> {
+fn told() -> impl Strategy<Value = Stimulus> {
     let share = 0.0..1.0f64;
     (0.0..1.0f64, share.clone(), share, 0.05..1.6f64, any::<u8>()).prop_map(
-        |(gap, path, queue, arrived, chance)| Told {
+        |(gap, path, queue, arrived, chance)| Stimulus {
             gap: (gap * 1e6) as u64,
             path,
             queue,
@@ -190,7 +190,7 @@ fn compare(
     unit: u32,
     burst: u32,
     (empty, varies, pace): (u64, u64, f64),
-    all: &[Told],
+    all: &[Stimulus],
 ) -> Result<(), TestCaseError> {
     let mut sender = Sender::new(unit, burst);
     let mut lines = format!("u {unit} 0 0\nb {burst} 0 0\n");

@@ -15,7 +15,7 @@ pub struct Request {
 
 /// The answer, on its way back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ReturnedFeedback {
     /// Of which kind, and what it says.
     pub said: Feedback,
     /// Bytes that it takes on the air.
@@ -60,7 +60,7 @@ macro_rules! shim {
 }
 
 shim!(Request, Request, "request");
-shim!(Answer, Answer, "answer");
+shim!(ReturnedFeedback, Answer, "answer");
 shim!(Report, Report, "report");
 
 #[cfg(test)]
@@ -88,10 +88,10 @@ mod tests {
             (packet.shim(), packet.size),
             (Some(Request { said: said(b"so fast"), length: 20 }), Bytes(1020))
         );
-        packet.set_shim(&Answer { said: said(&[7; Feedback::MAX]), length: 0 });
+        packet.set_shim(&ReturnedFeedback { said: said(&[7; Feedback::MAX]), length: 0 });
         packet.set_shim(&Request { said: said(b""), length: 8 });
         assert_eq!(packet.size, Bytes(1008));
         assert_eq!(packet.shim(), Some(Request { said: said(b""), length: 8 }));
-        assert_eq!(packet.shim(), Some(Answer { said: said(&[7; Feedback::MAX]), length: 0 }));
+        assert_eq!(packet.shim(), Some(ReturnedFeedback { said: said(&[7; Feedback::MAX]), length: 0 }));
     }
 }

@@ -16,7 +16,7 @@ mod trail;
 
 pub use arp::{Arp, ArpOperation};
 pub use body::{Body, Datagram, Ethernet, Opaque, Stamp};
-pub use explicit::{Answer, Report, Request};
+pub use explicit::{Report, Request, ReturnedFeedback};
 pub use packet::{Account, Class, Host, Packet, PacketId, PathId, Ticket};
 pub use shim::{Shim, ShimBytes, ShimKind, ShimView};
 pub use store::{Handle, Packets};

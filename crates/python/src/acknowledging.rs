@@ -9,7 +9,7 @@ use pyo3::prelude::*;
 
 /// A segment that arrived in order, as a formula sees it.
 #[pyclass(frozen, get_all, name = "Segment")]
-struct Told {
+struct SegmentView {
     /// When it arrived, seconds.
     now: f64,
     /// Its number within the connection, from 1.
@@ -96,7 +96,7 @@ impl CloneAckPolicy for Acknowledging {
 impl AckPolicy for Acknowledging {
     fn on_in_order(&mut self, arrived: &InOrder) -> When {
         let InOrder { now, number, offset, waiting } = *arrived;
-        let told = Told { now: now.as_secs_f64(), number, offset, waiting };
+        let told = SegmentView { now: now.as_secs_f64(), number, offset, waiting };
         or_raise(Python::attach(|py| {
             let object = self.object.bind(py);
             when(object, &object.call_method1(intern!(py, "on_segment"), (told,))?)

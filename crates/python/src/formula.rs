@@ -57,7 +57,7 @@ pub fn factories(formulas: &[Given]) -> Vec<(String, OwnParts)> {
 
 /// An acknowledgement as a formula sees it. Times in seconds, rates in bit/s; what is not known is None.
 #[pyclass(frozen, get_all, name = "Ack")]
-pub struct Told {
+pub struct AckView {
     /// When it arrived.
     now: f64,
     /// `new`, `duplicate` or `other`.
@@ -86,7 +86,7 @@ pub struct Told {
     feedback: Option<Py<PyAny>>,
 }
 
-impl Told {
+impl AckView {
     /// Of an acknowledgement.
     pub fn of(py: Python<'_>, ack: &Ack<'_>) -> PyResult<Self> {
         let seconds = |span: Option<Span>| span.map(Span::as_secs_f64);
@@ -295,7 +295,8 @@ impl Control for Formula {
             self.rtt.on_sample(rtt);
         }
         or_raise(Python::attach(|py| {
-            let answer = self.object.bind(py).call_method1(intern!(py, "on_ack"), (Told::of(py, ack)?,))?;
+            let answer =
+                self.object.bind(py).call_method1(intern!(py, "on_ack"), (AckView::of(py, ack)?,))?;
             self.take(ack.now, "on_ack", &answer)
         }));
         Reaction::Continue

@@ -3,7 +3,7 @@
 //! The engine paces at its interval and sends again at that pace what is lost ([`Rated`](meshpace_tcp::control::Rated)).
 
 use crate::feedback;
-use crate::formula::{Told, copied, first_interval, interval_alone, or_raise};
+use crate::formula::{AckView, copied, first_interval, interval_alone, or_raise};
 use meshpace_tcp::control::{Ack, Feedback, RateSource};
 use meshpace_units::{Instant, Span};
 use pyo3::intern;
@@ -77,7 +77,7 @@ impl RateSource for RatedFormula {
 
     fn on_ack(&mut self, ack: &Ack<'_>) {
         or_raise(Python::attach(|py| {
-            let told = Told::of(py, ack)?;
+            let told = AckView::of(py, ack)?;
             self.call(py, intern!(py, "on_ack"), told)
         }));
     }

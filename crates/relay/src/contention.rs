@@ -7,9 +7,9 @@ use meshpace_units::{Bytes, NodeId};
 
 /// The nodes that a packet has gone through, in order: the latest ten.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Way(Vec<NodeId>);
+pub(crate) struct RecentHops(Vec<NodeId>);
 
-impl Way {
+impl RecentHops {
     /// Nodes that it has room for. What lies further back than this is not within range of what comes.
     const MOST: usize = ShimBytes::MOST / 4;
 
@@ -33,7 +33,7 @@ impl Way {
     }
 }
 
-impl Shim for Way {
+impl Shim for RecentHops {
     const KIND: ShimKind = ShimKind::WinfWay;
     const NAME: &'static str = "winf-way";
     /// None is printed, so none (docs/experiments/we-tcp-ap.md, E10).

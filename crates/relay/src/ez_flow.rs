@@ -5,7 +5,7 @@
 //! told and no header is changed. A station has one contention window, so that what it draws after a packet is by that packet's successor.
 
 use crate::drop_tail::DropTail;
-use crate::here::{Here, Place};
+use crate::here::{Here, QueueSite};
 use crate::relay::{Asks, Heard, Relay, waits_in_queue};
 use crate::report::Report;
 use crate::{QueueConfig, RelayPart};
@@ -22,8 +22,8 @@ pub static PART: RelayPart = RelayPart::new(
      while that is empty (EZ-flow). Drop-tail at wired links.",
     "schemes.md 15; Aziz et al. 2009",
     |values, queue| match queue.place {
-        Place::Radio { .. } => Box::new(EzFlow::new(values, queue)),
-        Place::Wired { .. } => Box::new(DropTail::new(queue)),
+        QueueSite::Radio { .. } => Box::new(EzFlow::new(values, queue)),
+        QueueSite::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
 .keys(&[&KEYS]);

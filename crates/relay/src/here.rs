@@ -12,7 +12,7 @@ use std::net::IpAddr;
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct QueueConfig {
     /// Where it is.
-    pub place: Place,
+    pub place: QueueSite,
     /// Packets at the most, the one in the MAC or on the wire included, as ns-2.35 counts (schemes.md 17.2).
     pub limit: usize,
     /// The transmitter has [categories](crate::Asks::categories).
@@ -23,7 +23,7 @@ pub struct QueueConfig {
 
 /// Where a queue is.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Place {
+pub enum QueueSite {
     /// Between link layer and MAC of a mesh node.
     Radio {
         /// The node.

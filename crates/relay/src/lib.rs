@@ -41,7 +41,7 @@ mod tests;
 
 pub use drop_tail::DropTail;
 pub use fq_codel::FqCodel;
-pub use here::{Here, NodeView, Place, QueueConfig};
+pub use here::{Here, NodeView, QueueConfig, QueueSite};
 pub use hooked::hooked;
 pub use relay::{Asks, Heard, Listener, Relay};
 pub use report::{Exchange, ExchangeLog, Report};

@@ -2,7 +2,7 @@
 
 use crate::here::Here;
 use crate::relay::Relay;
-use crate::{DropTail, Place, QueueConfig};
+use crate::{DropTail, QueueConfig, QueueSite};
 use meshpace_packet::{Class, Handle, Packet, Request};
 use meshpace_tcp::control::Feedback;
 use meshpace_units::Bytes;
@@ -65,7 +65,7 @@ impl Measured {
 
 /// Rate of a transmitter, byte/s: of a radio that of its links where no exception applies.
 pub(crate) fn capacity(queue: &QueueConfig) -> f64 {
-    let (Place::Radio { rate, .. } | Place::Wired { rate, .. }) = queue.place;
+    let (QueueSite::Radio { rate, .. } | QueueSite::Wired { rate, .. }) = queue.place;
     rate.as_bits_per_sec() as f64 / 8.0
 }
 

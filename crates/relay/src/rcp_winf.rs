@@ -1,7 +1,7 @@
 //! RCP-Winf (schemes.md 12, last paragraph): RCP with rt-Winf in each wireless queue.
 
 use crate::RelayPart;
-use crate::here::Place;
+use crate::here::QueueSite;
 use crate::rcp::{self, Rcp};
 use crate::sense::{self, Sense};
 use crate::sensed::Sensed;
@@ -13,8 +13,8 @@ pub static PART: RelayPart = RelayPart::new(
     "schemes.md 12; Barreto, Sargento",
     |values, queue| {
         let sensed = match queue.place {
-            Place::Radio { node, .. } => Some(Sensed::new(Sense::new(values, node), false)),
-            Place::Wired { .. } => None,
+            QueueSite::Radio { node, .. } => Some(Sensed::new(Sense::new(values, node), false)),
+            QueueSite::Wired { .. } => None,
         };
         Box::new(Rcp::new(values, queue, sensed))
     },

@@ -16,7 +16,7 @@ use crate::relay::{Asks, Relay};
 use crate::report::Report;
 use crate::throttle::gate::Passage;
 use crate::throttle::{Flows, Gate, GateKind, Situation};
-use crate::{DropTail, Place, QueueConfig};
+use crate::{DropTail, QueueConfig, QueueSite};
 use meshpace_keys::{Key, Values};
 use meshpace_packet::{Account, Body, Class, Handle, Packet, PathId};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -103,8 +103,8 @@ impl SourceQueues {
     #[must_use]
     pub fn new(queue: &QueueConfig, nodes: Nodes, gate: Option<Gate>) -> Self {
         let node = match queue.place {
-            Place::Radio { node, .. } => Some(node),
-            Place::Wired { .. } => None,
+            QueueSite::Radio { node, .. } => Some(node),
+            QueueSite::Wired { .. } => None,
         };
         Self {
             node,

@@ -3,7 +3,7 @@
 
 use crate::RelayPart;
 use crate::drop_tail::DropTail;
-use crate::here::{Here, Place};
+use crate::here::{Here, QueueSite};
 use crate::measured::{answer, asked};
 use crate::relay::{Asks, Relay, waits_in_queue};
 use meshpace_explicit::wcpcap::{Header, KIND};
@@ -18,14 +18,14 @@ pub static PART: RelayPart = RelayPart::new(
      surrogate for WCPCap).",
     "schemes.md 13; after Rangwala et al. 2008",
     |values, queue| match queue.place {
-        Place::Radio { .. } => Box::new(Wcpcap {
+        QueueSite::Radio { .. } => Box::new(Wcpcap {
             queue: DropTail::new(queue),
             epoch: values.span("wcpcap_epoch"),
             limit: values.real("wcpcap_use"),
             initial: values.real("wcpcap_initial"),
         }),
         // Shares are of the air.
-        Place::Wired { .. } => Box::new(DropTail::new(queue)),
+        QueueSite::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
 .keys(&[&KEYS])

@@ -1,9 +1,9 @@
 //! rt-Winf at every node, and what packets collect of it on their way (schemes.md 9.2, 10.1).
 
 use crate::RelayPart;
-use crate::contention::Way;
+use crate::contention::RecentHops;
 use crate::drop_tail::DropTail;
-use crate::here::{Here, Place};
+use crate::here::{Here, QueueSite};
 use crate::measured::{answer, asked};
 use crate::probes::{self, Probes};
 use crate::relay::{Asks, Listener, Relay};
@@ -18,13 +18,13 @@ pub static PART: RelayPart = RelayPart::new(
     "Drop-tail that measures its links by rt-Winf and tells packets that ask.",
     "schemes.md 9.2; Res, Barreto, Sargento 2010",
     |values, queue| match queue.place {
-        Place::Radio { node, .. } => Box::new(Winf {
+        QueueSite::Radio { node, .. } => Box::new(Winf {
             queue: DropTail::new(queue),
             sense: Sense::new(values, node),
             probes: Probes::new(values),
         }),
         // A wire limits no wireless law.
-        Place::Wired { .. } => Box::new(DropTail::new(queue)),
+        QueueSite::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
 .keys(&[&KEYS, &probes::KEYS]);
@@ -55,7 +55,7 @@ impl Relay for Winf {
         let header = asked(it, KIND, Header::from_bytes).zip(it.next_hop);
         let now = here.now;
         if let Some((mut header, next_hop)) = header {
-            let mut way = header.contention.map(|_| it.shim::<Way>().unwrap_or_default());
+            let mut way = header.contention.map(|_| it.shim::<RecentHops>().unwrap_or_default());
             if let Some(node) = here.node() {
                 header.pass(self.sense.pair(now, node, next_hop));
                 if let Some(way) = &mut way {

@@ -1,6 +1,6 @@
 //! XCP's router (schemes.md 11.1), and what it goes by where a capacity is not to be had: `xcp_winf.rs`, `xcp_b.rs`.
 
-use crate::here::{Here, Place};
+use crate::here::{Here, QueueSite};
 use crate::measured::{Measured, answer, asked, capacity};
 use crate::relay::{Asks, Listener, Relay};
 use crate::sensed::Sensed;
@@ -88,8 +88,8 @@ fn spread(queue: &QueueConfig) -> f64 {
         Host::Wired(node) => 2 * u64::from(node) + 1,
     };
     let place = match queue.place {
-        Place::Radio { node, .. } => u64::from(node.0),
-        Place::Wired { from, to, .. } => (of(from) << 32) + of(to) + (1 << 31),
+        QueueSite::Radio { node, .. } => u64::from(node.0),
+        QueueSite::Wired { from, to, .. } => (of(from) << 32) + of(to) + (1 << 31),
     };
     // The finisher of SplitMix64 (Steele, Lea, Flood 2014): seeds and places next to each other end far apart.
     let mut mixed = queue.seed ^ place.wrapping_mul(0x9e37_79b9_7f4a_7c15);

@@ -2,7 +2,7 @@
 //! retransmissions of the link layer, which it is said to look at, are not in it.
 
 use crate::RelayPart;
-use crate::here::Place;
+use crate::here::QueueSite;
 use crate::xcp::{self, Source, Xcp};
 use meshpace_keys::Key;
 use std::collections::BTreeSet;
@@ -29,11 +29,11 @@ pub static PART: RelayPart = RelayPart::new(
     "schemes.md 11.2; Abrantes, Ricardo 2006",
     |values, queue| {
         let source = match queue.place {
-            Place::Radio { .. } => {
+            QueueSite::Radio { .. } => {
                 let (probe, room) = (values.real("xcpb_xi"), values.real("xcpb_kappa"));
                 Source::Queue { probe, room, next_hops: BTreeSet::new(), packets: 0 }
             }
-            Place::Wired { .. } => Source::Capacity,
+            QueueSite::Wired { .. } => Source::Capacity,
         };
         Box::new(Xcp::new(values, queue, source))
     },

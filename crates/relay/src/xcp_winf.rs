@@ -1,7 +1,7 @@
 //! XCP-Winf (schemes.md 11.3): XCP with rt-Winf in each wireless queue.
 
 use crate::RelayPart;
-use crate::here::Place;
+use crate::here::QueueSite;
 use crate::sense::{self, Sense};
 use crate::sensed::Sensed;
 use crate::xcp::{self, Source, Xcp};
@@ -31,11 +31,11 @@ pub static PART: RelayPart = RelayPart::new(
     "schemes.md 11.3; Barreto, Sargento 2011",
     |values, queue| {
         let source = match queue.place {
-            Place::Radio { node, .. } => {
+            QueueSite::Radio { node, .. } => {
                 let subtracts = matches!(values.word("xcpwinf_S"), Spare::CapacityMinusInput);
                 Source::Sensed(Box::new(Sensed::new(Sense::new(values, node), subtracts)))
             }
-            Place::Wired { .. } => Source::Capacity,
+            QueueSite::Wired { .. } => Source::Capacity,
         };
         Box::new(Xcp::new(values, queue, source))
     },

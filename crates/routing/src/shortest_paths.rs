@@ -32,7 +32,7 @@ struct Leg {
 
 /// How a node gets to the destination of a search: the better, the less.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Way {
+struct Candidate {
     cost: u64,
     hops: u16,
     next_hop: u16,
@@ -132,7 +132,7 @@ impl ShortestPaths {
     /// From the destination outward, the least way first. Links cost something, so that a node is on no way better than
     /// its own: by the time it comes, each neighbour that may be its next hop has told it.
     fn search(&self, to: NodeId) -> Box<[Option<Leg>]> {
-        let mut ways: Vec<Option<Way>> = vec![None; self.nodes()];
+        let mut ways: Vec<Option<Candidate>> = vec![None; self.nodes()];
         let mut frontier = BinaryHeap::from([Reverse((0, 0, to))]);
         while let Some(Reverse((cost, hops, node))) = frontier.pop() {
             let known = ways[node.index()].map_or((0, 0), |way| (way.cost, way.hops));
@@ -142,7 +142,7 @@ impl ShortestPaths {
             for (&from, link) in self.neighbours(node).iter().zip(&self.costs[self.of(node)]) {
                 let cost = cost + u64::from(link.0.get());
                 // There are no more nodes than fit.
-                let way = Way { cost, hops: hops + 1, next_hop: node.0 as u16 };
+                let way = Candidate { cost, hops: hops + 1, next_hop: node.0 as u16 };
                 let before = &mut ways[from.index()];
                 if from != to && before.is_none_or(|before| way < before) {
                     if before.is_none_or(|before| (before.cost, before.hops) != (cost, way.hops)) {
@@ -152,7 +152,7 @@ impl ShortestPaths {
                 }
             }
         }
-        let leg = |way: Way| Some(Leg { next_hop: way.next_hop, hops: NonZeroU16::new(way.hops)? });
+        let leg = |way: Candidate| Some(Leg { next_hop: way.next_hop, hops: NonZeroU16::new(way.hops)? });
         ways.into_iter().map(|way| way.and_then(leg)).collect()
     }
 }

@@ -95,7 +95,7 @@ fn assign(file: &Arc<str>, root: &mut Table, text: &str) -> Result<(), ScenarioE
     let value = value.trim();
     let value = Value::parse(value).unwrap_or_else(|| Value::Text(value.to_owned()));
     let (last, way) = parts.split_last().expect("split yields at least one part");
-    let mut place = Place::Table(root);
+    let mut place = Container::Table(root);
     for part in way {
         place = place.enter(part, &at)?;
     }
@@ -103,12 +103,12 @@ fn assign(file: &Arc<str>, root: &mut Table, text: &str) -> Result<(), ScenarioE
 }
 
 /// Something with children.
-enum Place<'a> {
+enum Container<'a> {
     Table(&'a mut Table),
     List(&'a mut Vec<Item>),
 }
 
-impl<'a> Place<'a> {
+impl<'a> Container<'a> {
     /// The child that `part` names; a table that is not there is made.
     fn enter(self, part: &str, at: &Location) -> Result<Self, ScenarioError> {
         let item = match self {

@@ -15,7 +15,7 @@ from meshpace import engine
 from meshpace.advice.errors import AdviceError
 from meshpace.advice.instead import Change, changes
 from meshpace.advice.traffic import Pattern, Reach, chosen, patterns, reach, sample, wired_end
-from meshpace.advice.weigh import Answer, Beside, Effect, effect
+from meshpace.advice.weigh import Benefit, Beside, Effect, effect
 from meshpace.advice.where import BASELINE, DEPLOYABLE, Where, paceable, parts, places, settings
 from meshpace.engine import Job
 from meshpace.formula import Formula
@@ -125,7 +125,7 @@ class Advice:
 
     def best(self) -> str:
         """The scheme that helps most, of those that the mesh's own people can switch on if there is one."""
-        order = list(Answer)
+        order = list(Benefit)
 
         def place(scheme: str) -> tuple[int, float]:
             found = self.scheme(scheme)

@@ -11,7 +11,7 @@ from rich.table import Table
 from meshpace.advice.instead import Change
 from meshpace.advice.make import Advice
 from meshpace.advice.traffic import Pattern
-from meshpace.advice.weigh import Answer, Effect, Shift, Way, Weighed
+from meshpace.advice.weigh import Benefit, Effect, Movement, Shift, Weighed
 from meshpace.advice.where import SHORT, TOOLS, shown
 from meshpace.advice.where import in_words as places_in_words
 from meshpace.cli.tables import show
@@ -165,7 +165,7 @@ def _signed(weighed: Weighed, factor: float, decimals: int, among: int | None) -
     if value is None:
         return "-"
     text = _plain(value, factor, decimals)
-    certain = among is not None and weighed.way(among) in (Way.MORE, Way.LESS)
+    certain = among is not None and weighed.way(among) in (Movement.MORE, Movement.LESS)
     return f"{text} *" if certain else text
 
 
@@ -208,7 +208,7 @@ def told(advice: Advice) -> list[str]:
     lines += starved_told(
         (pattern.name, advice.baseline(pattern)) for pattern in advice.patterns if len(pattern.flows) > 1
     )
-    if found.answer in (Answer.OPEN, Answer.COSTS):
+    if found.answer in (Benefit.OPEN, Benefit.COSTS):
         lines.append("More seeds would decide it (--seeds, --precision).")
     if advice.ended:
         lines.append(
@@ -231,20 +231,20 @@ def _switched(advice: Advice, scheme: str) -> str:
 
 def in_words(found: Effect) -> str:
     """What it comes to: of a trade and of what is not decided, which falls, and whether packets take longer."""
-    dear = found.goodput.way() is Way.LESS
-    late = ", but packets take longer" if found.delay.way() is Way.MORE else ""
+    dear = found.goodput.way() is Movement.LESS
+    late = ", but packets take longer" if found.delay.way() is Movement.MORE else ""
     return {
-        Answer.YES: f"Yes{late}.",
-        Answer.FAIRER: f"Yes, it makes flows share more equally{late}.",
-        Answer.TRADE: f"It trades {'goodput for fairness' if dear else 'fairness for goodput'}{late}.",
-        Answer.OPEN: "Undecided.",
-        Answer.COSTS: "No, or a trade: "
+        Benefit.YES: f"Yes{late}.",
+        Benefit.FAIRER: f"Yes, it makes flows share more equally{late}.",
+        Benefit.TRADE: f"It trades {'goodput for fairness' if dear else 'fairness for goodput'}{late}.",
+        Benefit.OPEN: "Undecided.",
+        Benefit.COSTS: "No, or a trade: "
         + (
             "goodput falls for certain, and whether flows share more equally is undecided."
             if dear
             else "flows share less equally for certain, and whether goodput rises is undecided."
         ),
-        Answer.NO: "No.",
+        Benefit.NO: "No.",
     }[found.answer]
 
 
@@ -268,7 +268,7 @@ def _where(advice: Advice, scheme: str) -> list[str]:
     """The patterns where it is certain that goodput or fairness move."""
     count = len(advice.patterns)
     lines = []
-    for way, verb in ((Way.MORE, "helps"), (Way.LESS, "costs")):
+    for way, verb in ((Movement.MORE, "helps"), (Movement.LESS, "costs")):
         places = []
         for pattern in advice.patterns:
             found = advice.of_scheme(pattern, scheme)
@@ -289,7 +289,7 @@ def _where(advice: Advice, scheme: str) -> list[str]:
 def _beats(one: Effect, other: Effect) -> bool:
     """Whether one's change of goodput lies above the other's, intervals apart, and above none."""
     first, second = one.goodput.change(), other.goodput.change()
-    if first is None or first.low is None or one.goodput.way() is not Way.MORE:
+    if first is None or first.low is None or one.goodput.way() is not Movement.MORE:
         return False
     return second is None or second.high is None or first.low > second.high
 

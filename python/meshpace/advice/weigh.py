@@ -23,7 +23,7 @@ NO_DELAY = 0.05
 """A delay that changes by less is the same."""
 
 
-class Way(StrEnum):
+class Movement(StrEnum):
     """Which way something moves."""
 
     MORE = "more"
@@ -33,7 +33,7 @@ class Way(StrEnum):
     """The interval allows several of these."""
 
 
-class Answer(StrEnum):
+class Benefit(StrEnum):
     """Whether something helps."""
 
     YES = "yes"
@@ -61,13 +61,13 @@ class Shift:
         return max(self.mean - self.low, self.high - self.mean)
 
 
-def way(value: Shift | None, margin: float) -> Way:
+def way(value: Shift | None, margin: float) -> Movement:
     """``same`` if the interval lies within the margin; else its side of zero, if it lies on one."""
     if value is None or value.low is None or value.high is None:
-        return Way.OPEN
+        return Movement.OPEN
     if -margin <= value.low and value.high <= margin:
-        return Way.SAME
-    return Way.MORE if value.low > 0 else Way.LESS if value.high < 0 else Way.OPEN
+        return Movement.SAME
+    return Movement.MORE if value.low > 0 else Movement.LESS if value.high < 0 else Movement.OPEN
 
 
 Pair = tuple[float, float]
@@ -102,7 +102,7 @@ class Weighed:
         sure = len(pairs) > 1 and all(one <= 0 for one, _ in pairs)
         return Shift(mean, -1.0, -1.0) if sure else Shift(mean, None, None)
 
-    def way(self, comparisons: int = 1) -> Way:
+    def way(self, comparisons: int = 1) -> Movement:
         """Which way it moves."""
         return way(self.change(comparisons), self.margin)
 
@@ -127,17 +127,17 @@ class Effect:
     delay: Weighed
 
     @property
-    def answer(self) -> Answer:
+    def answer(self) -> Benefit:
         """Goodput and fairness count; no is said only if neither can rise."""
         goodput = self.goodput.way()
-        fairness = Way.SAME if self.fairness.change() is None else self.fairness.way()
-        if goodput is Way.MORE:
-            return Answer.TRADE if fairness is Way.LESS else Answer.YES
-        if fairness is Way.MORE:
-            return Answer.TRADE if goodput is Way.LESS else Answer.FAIRER
-        if Way.OPEN not in (goodput, fairness):
-            return Answer.NO
-        return Answer.COSTS if Way.LESS in (goodput, fairness) else Answer.OPEN
+        fairness = Movement.SAME if self.fairness.change() is None else self.fairness.way()
+        if goodput is Movement.MORE:
+            return Benefit.TRADE if fairness is Movement.LESS else Benefit.YES
+        if fairness is Movement.MORE:
+            return Benefit.TRADE if goodput is Movement.LESS else Benefit.FAIRER
+        if Movement.OPEN not in (goodput, fairness):
+            return Benefit.NO
+        return Benefit.COSTS if Movement.LESS in (goodput, fairness) else Benefit.OPEN
 
 
 Beside = tuple[Sequence[RunResult], Sequence[RunResult]]

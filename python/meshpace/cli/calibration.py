@@ -17,7 +17,7 @@ from meshpace.study.store import Store
 from meshpace.throttle.calibrate import (
     FIRST_SEED,
     Hands,
-    Place,
+    TableEntry,
     alpha_table,
     alphas,
     critical,
@@ -74,7 +74,7 @@ def calibrate_throttle(plan: Plan, directory: Path, output: Path, threads: int |
     """
     hops, segments = numbers("hops", plan.hops, 1, 30), numbers("segments", plan.segments, 1, 2000)
     flows = numbers("flows", plan.flows, 2, 100)
-    places = [Place(h, s) for h in hops for s in segments]
+    places = [TableEntry(h, s) for h in hops for s in segments]
     measure = (("measure.duration", f"{plan.duration}s"), ("measure.warmup", f"{WARMUP_S}s"))
     output.mkdir(parents=True, exist_ok=True)
     terminal = console()

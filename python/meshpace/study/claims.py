@@ -11,7 +11,7 @@ from meshpace.stats import Estimate, estimate, median_estimate
 from meshpace.study.measures import Measure, Values, paired
 from meshpace.study.model import Cell, Condition
 from meshpace.study.outcome import Outcome
-from meshpace.study.rules import Answer, Rule, Show
+from meshpace.study.rules import Rating, Rule, Show
 from meshpace.study.words import at
 
 Evidence = Mapping[str, Outcome]
@@ -134,10 +134,10 @@ class Reading:
         confidence = 1 - 0.05 / comparisons
         return (median_estimate if self.ask.measure.median else estimate)(self.numbers(), confidence)
 
-    def answer(self, comparisons: int = 1) -> Answer:
+    def answer(self, comparisons: int = 1) -> Rating:
         """What the number says."""
         value = self.estimate(comparisons)
-        return Answer.OPEN if value is None or self.lacks else self.ask.rule.answer(value)
+        return Rating.OPEN if value is None or self.lacks else self.ask.rule.answer(value)
 
     @property
     def lacks(self) -> int:
@@ -149,10 +149,10 @@ class Reading:
         value = self.estimate(comparisons)
         return value is not None and not self.lacks and self.ask.rule.missed_size(value)
 
-    def points_to(self, comparisons: int = 1) -> Answer:
+    def points_to(self, comparisons: int = 1) -> Rating:
         """The answer if its mean stays and its interval vanishes."""
         value = self.estimate(comparisons)
-        return Answer.OPEN if value is None else self.ask.rule.answer(Estimate(value.mean, 0.0, value.count))
+        return Rating.OPEN if value is None else self.ask.rule.answer(Estimate(value.mean, 0.0, value.count))
 
     def seeds_to_decide(self, comparisons: int = 1) -> int | None:
         """Seeds in all that would decide it; None if no number would."""
@@ -191,8 +191,8 @@ class Judgement:
         if self.verdict is not Verdict.OPEN:
             return []
         groups = joined(self.of(Role.CLAIM, Role.GUARD))
-        open_ones = [group for group in groups if together(group, self.comparisons) is Answer.OPEN]
-        return [r for group in open_ones for r in group if r.answer(self.comparisons) is Answer.OPEN]
+        open_ones = [group for group in groups if together(group, self.comparisons) is Rating.OPEN]
+        return [r for group in open_ones for r in group if r.answer(self.comparisons) is Rating.OPEN]
 
     @property
     def pivots(self) -> tuple[list[Reading], int]:
@@ -202,9 +202,9 @@ class Judgement:
         part; where some fail, one that looks as if it held. The one that takes the fewest seeds is taken, else all.
         """
         main = joined(self.of(Role.CLAIM))
-        decided = {together(group, self.comparisons) for group in main} - {Answer.OPEN}
+        decided = {together(group, self.comparisons) for group in main} - {Rating.OPEN}
         if len(decided) == 1:
-            against = [r for r in self.open if r.points_to(self.comparisons) not in {*decided, Answer.OPEN}]
+            against = [r for r in self.open if r.points_to(self.comparisons) not in {*decided, Rating.OPEN}]
             able = [(seeds, r) for r in against if (seeds := r.seeds_to_decide(len(main))) is not None]
             if able:
                 return [min(able, key=lambda pair: pair[0])[1]], len(main)
@@ -256,27 +256,27 @@ def joined(readings: Sequence[Reading]) -> list[list[Reading]]:
     return list(groups.values())
 
 
-def together(group: Sequence[Reading], comparisons: int = 1) -> Answer:
+def together(group: Sequence[Reading], comparisons: int = 1) -> Rating:
     """What joint readings say: no more than the one that says the least."""
     answers = {reading.answer(comparisons) for reading in group}
-    least = (Answer.FAILS, Answer.OPEN, Answer.SHORT, Answer.BEYOND)
-    return next((answer for answer in least if answer in answers), Answer.HOLDS)
+    least = (Rating.FAILS, Rating.OPEN, Rating.SHORT, Rating.BEYOND)
+    return next((answer for answer in least if answer in answers), Rating.HOLDS)
 
 
-def combine(main: Sequence[Answer], guards: Sequence[Answer] = ()) -> tuple[Verdict, str]:
+def combine(main: Sequence[Rating], guards: Sequence[Rating] = ()) -> tuple[Verdict, str]:
     """The verdict that every completion of the open answers would give; undecided if they differ."""
     found = set(main)
-    if Answer.OPEN in found and found - {Answer.OPEN} in (set(), {Answer.HOLDS}, {Answer.FAILS}):
+    if Rating.OPEN in found and found - {Rating.OPEN} in (set(), {Rating.HOLDS}, {Rating.FAILS}):
         return Verdict.OPEN, ""
-    if found == {Answer.FAILS}:
+    if found == {Rating.FAILS}:
         return Verdict.FAILS, ""
-    if found in ({Answer.SHORT}, {Answer.BEYOND}):
-        return Verdict.PART, "short" if Answer.SHORT in found else "beyond"
-    if found != {Answer.HOLDS}:
-        return Verdict.PART, f"at {sum(answer is Answer.HOLDS for answer in main)} of {len(main)}"
-    if all(answer is Answer.HOLDS for answer in guards):
+    if found in ({Rating.SHORT}, {Rating.BEYOND}):
+        return Verdict.PART, "short" if Rating.SHORT in found else "beyond"
+    if found != {Rating.HOLDS}:
+        return Verdict.PART, f"at {sum(answer is Rating.HOLDS for answer in main)} of {len(main)}"
+    if all(answer is Rating.HOLDS for answer in guards):
         return Verdict.HOLDS, ""
-    certain = any(answer not in {Answer.HOLDS, Answer.OPEN} for answer in guards)
+    certain = any(answer not in {Rating.HOLDS, Rating.OPEN} for answer in guards)
     return (Verdict.PART, "not at every point") if certain else (Verdict.OPEN, "")
 
 

@@ -54,7 +54,7 @@ class Decision:
     """Verdicts."""
 
 
-Told = Callable[[Decision], None]
+Progress = Callable[[Decision], None]
 
 
 def deepen(evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, workers: Workers) -> Decision:
@@ -79,7 +79,7 @@ def deepen(evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, 
 
 def decide(
     evidence: dict[str, Outcome], claims: Sequence[Claim], store: Store, workers: Workers, budget_s: float = math.inf,
-    told: Told = lambda _: None, *, most: float = math.inf,
+    told: Progress = lambda _: None, *, most: float = math.inf,
 ) -> Decision:  # fmt: skip
     """Adds runs to the outcomes of ``evidence``, in place. The budget counts what runs took, not what was waited.
 

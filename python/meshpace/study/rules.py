@@ -17,7 +17,7 @@ from meshpace.stats import Estimate, student_t
 Show = Callable[[Estimate], str]
 
 
-class Answer(Enum):
+class Rating(Enum):
     """Where a number lies, seen from what is asked."""
 
     HOLDS = auto()
@@ -45,18 +45,18 @@ class Size:
     printed: bool
     """Whether they surround a printed size; else they are what is plausible at all."""
 
-    def over(self, value: Estimate) -> Answer:
+    def over(self, value: Estimate) -> Rating:
         """Where the size of a number lies, its sign aside: within, below, above, or across an end.
 
         Past what is plausible lies what has its mean there: a doubt needs no certainty, and is worth no seeds.
         """
         low, high = bounds(value) if self.printed else (value.mean, value.mean)
         if self.low <= low and high <= self.high:
-            return Answer.HOLDS
-        return Answer.SHORT if high < self.low else Answer.BEYOND if low > self.high else Answer.OPEN
+            return Rating.HOLDS
+        return Rating.SHORT if high < self.low else Rating.BEYOND if low > self.high else Rating.OPEN
 
 
-_TURNED = {Answer.SHORT: Answer.BEYOND, Answer.BEYOND: Answer.SHORT}
+_TURNED = {Rating.SHORT: Rating.BEYOND, Rating.BEYOND: Rating.SHORT}
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,39 +75,39 @@ class Rule:
     size: Size | None = None
     """What is asked besides the band, of a band without an end."""
 
-    def answer(self, value: Estimate) -> Answer:
+    def answer(self, value: Estimate) -> Rating:
         """Where the number lies."""
         found = self.band(value)
-        if found is not Answer.HOLDS or self.size is None:
+        if found is not Rating.HOLDS or self.size is None:
             return found
         sized = self.size.over(value)
         return _TURNED.get(sized, sized) if self._falls or math.isinf(self.low) else sized
 
     def missed_size(self, value: Estimate) -> bool:
         """Whether it is its size alone for which it does not hold."""
-        return self.band(value) is Answer.HOLDS and self.answer(value) in (Answer.SHORT, Answer.BEYOND)
+        return self.band(value) is Rating.HOLDS and self.answer(value) in (Rating.SHORT, Rating.BEYOND)
 
-    def band(self, value: Estimate) -> Answer:
+    def band(self, value: Estimate) -> Rating:
         """Where the number lies as far as the band goes."""
         if value.half_width is None:
-            return Answer.OPEN
+            return Rating.OPEN
         low, high = bounds(value)
         if self.neutral is not None:
             near = self.neutral - self.margin <= low and high <= self.neutral + self.margin
             if near and (low <= self.neutral <= high or self.neutral not in (self.low, self.high)):
-                return Answer.FAILS
+                return Rating.FAILS
             if (low >= self.neutral) if self._falls else (high <= self.neutral):
-                return Answer.FAILS
+                return Rating.FAILS
         if self.low <= low and high <= self.high:
-            return Answer.HOLDS
+            return Rating.HOLDS
         under, over = high < self.low, low > self.high
         if self.neutral is None:
-            return Answer.FAILS if under or over else Answer.OPEN
+            return Rating.FAILS if under or over else Rating.OPEN
         if self._falls:
             under, over = over and high < self.neutral, under
         else:
             under = under and low > self.neutral
-        return Answer.SHORT if under else Answer.BEYOND if over else Answer.OPEN
+        return Rating.SHORT if under else Rating.BEYOND if over else Rating.OPEN
 
     @property
     def _falls(self) -> bool:
@@ -122,7 +122,7 @@ class Rule:
         """
         if value.half_width is None:
             return None
-        if self.answer(value) is not Answer.OPEN:
+        if self.answer(value) is not Rating.OPEN:
             return value.count
         clear = self._clear(value)
         return math.ceil(value.count * (value.half_width / clear) ** 2) if clear else None
@@ -135,7 +135,7 @@ class Rule:
         """
         if value.half_width is None:
             return None
-        if self.answer(value) is not Answer.OPEN:
+        if self.answer(value) is not Rating.OPEN:
             return value.count
         error = value.half_width / student_t(value.count - 1)
         return math.ceil(value.count * (value.half_width / math.hypot(self._clear(value), error)) ** 2)
@@ -144,7 +144,7 @@ class Rule:
         """The widest interval about the mean that decides; 0 if none does."""
         for half_width in sorted(self._distances(value.mean), reverse=True):
             smaller = half_width * (1 - 1e-9)
-            if smaller > 0 and self.answer(Estimate(value.mean, smaller, value.count)) is not Answer.OPEN:
+            if smaller > 0 and self.answer(Estimate(value.mean, smaller, value.count)) is not Rating.OPEN:
                 return smaller
         return 0.0
 

@@ -45,7 +45,7 @@ Say = Callable[[str], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class TableEntry:
     """What an entry of a table is for."""
 
     hops: int
@@ -108,7 +108,7 @@ def job(scenario: str, scheme: str, settings: Settings, seed: int) -> Job:
     return Job(shown(path), path.read_bytes(), overrides, scheme, seed)
 
 
-def critical(places: Iterable[Place], seeds: int, measure: Settings, hands: Hands) -> dict[Place, Critical]:
+def critical(places: Iterable[TableEntry], seeds: int, measure: Settings, hands: Hands) -> dict[TableEntry, Critical]:
     """The load of one flow alone (Figs. 5 and 6), mean over the seeds from 1."""
     places = list(places)
     jobs = {
@@ -136,9 +136,9 @@ def _critical(runs: Sequence[RunResult]) -> Critical:
 
 
 def alphas(
-    wanted: Iterable[tuple[Place, int]], loads: Mapping[Place, Critical], seeds: int, rounds: int, measure: Settings,
-    hands: Hands, say: Say,
-) -> dict[tuple[Place, int], Alpha]:  # fmt: skip
+    wanted: Iterable[tuple[TableEntry, int]], loads: Mapping[TableEntry, Critical], seeds: int, rounds: int,
+    measure: Settings, hands: Hands, say: Say,
+) -> dict[tuple[TableEntry, int], Alpha]:  # fmt: skip
     """The factor of every path length and number of flows, by a fixed point over rounds of runs."""
     found = {key: Alpha() for key in wanted}
     trial = dict.fromkeys(found, 1.0)
@@ -168,7 +168,7 @@ def alphas(
     return found
 
 
-def throttled(place: Place, flows: int, load: Critical, alpha: float) -> Settings:
+def throttled(place: TableEntry, flows: int, load: Critical, alpha: float) -> Settings:
     """A strip whose flows go by a critical load and a factor that are told."""
     return (
         ("defaults.segment", str(place.segment)),
@@ -179,7 +179,7 @@ def throttled(place: Place, flows: int, load: Critical, alpha: float) -> Setting
     )
 
 
-def critical_table(found: Mapping[Place, Critical], how: Sequence[str]) -> str:
+def critical_table(found: Mapping[TableEntry, Critical], how: Sequence[str]) -> str:
     """As ``critical.csv``: whole bit/s."""
     rows = [
         f"{place.hops},{place.segment},{load.data:.0f},{load.data_once:.0f},{load.net:.0f},{load.net_once:.0f},"
@@ -190,7 +190,7 @@ def critical_table(found: Mapping[Place, Critical], how: Sequence[str]) -> str:
     return _table(head, rows, (*_CRITICAL_TELLS, *how))
 
 
-def alpha_table(found: Mapping[tuple[Place, int], Alpha], how: Sequence[str]) -> str:
+def alpha_table(found: Mapping[tuple[TableEntry, int], Alpha], how: Sequence[str]) -> str:
     """As ``alpha.csv``: the factor, the load over the critical one with it and with 1, rounds, 1 where they agree."""
     rows = [
         f"{place.hops},{flows},{place.segment},{state.value:.4f},{state.ratio:.4f},{state.loads[0][1]:.4f},"

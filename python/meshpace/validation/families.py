@@ -37,7 +37,7 @@ from meshpace.validation.model import (
     reference,
 )
 from meshpace.validation.ns3_points import ns3_chain
-from meshpace.validation.points import MEASURED, Point, Told, points, told
+from meshpace.validation.points import MEASURED, Point, SharedQuantity, points, told
 from meshpace.words import in_hops
 
 TCP_AP_2005 = "tcp-ap-ns2-2005"
@@ -318,7 +318,7 @@ def crosscheck() -> Iterator[Setup]:
         yield Setup("crosscheck", point.scenario, point.settings, point.scheme, point.seeds, checks, points_directory)
 
 
-def _point_tolerance(point: Point, quantity: Told) -> Tolerance:
+def _point_tolerance(point: Point, quantity: SharedQuantity) -> Tolerance:
     if point.aodv:
         return Consistent(3) if quantity.is_count else Consistent(share=0.005)
     if quantity.is_count:

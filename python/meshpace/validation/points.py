@@ -44,7 +44,7 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class SharedQuantity:
     """A quantity that both simulators tell."""
 
     name: str
@@ -67,7 +67,7 @@ def _srtt_ms(flow: int) -> Quantity:
     return take
 
 
-def _counted(key: str) -> Told:
+def _counted(key: str) -> SharedQuantity:
     """A counter of the senders, summed over the flows that have it."""
 
     def ours(run: RunResult) -> float | None:
@@ -76,7 +76,7 @@ def _counted(key: str) -> Told:
     def theirs(run: Figures) -> float | None:
         return _sum([getattr(flow, key) for flow in run.flows])
 
-    return Told({"retransmits": "retransmissions"}.get(key, key), "", ours, theirs)
+    return SharedQuantity({"retransmits": "retransmissions"}.get(key, key), "", ours, theirs)
 
 
 def _sum(values: Sequence[float | None]) -> float | None:
@@ -84,30 +84,32 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return float(sum(there)) if there else None
 
 
-def told(flows: int) -> Iterator[Told]:
+def told(flows: int) -> Iterator[SharedQuantity]:
     """What is compared of runs with so many flows."""
     for flow in range(flows):
-        yield Told(
+        yield SharedQuantity(
             f"goodput of flow {flow + 1}", "kbit/s", goodput_kbps(flow),
             lambda run, flow=flow: run.flows[flow].goodput_bps / 1e3, flow,  # type: ignore[misc]
         )  # fmt: skip
-        yield Told(
+        yield SharedQuantity(
             f"RTT of flow {flow + 1}", "ms", _srtt_ms(flow),
             lambda run, flow=flow: None if run.flows[flow].srtt_s is None else run.flows[flow].srtt_s * 1e3,  # type: ignore[misc]
             flow,
         )  # fmt: skip
     if flows > 1:
-        yield Told(
+        yield SharedQuantity(
             "aggregate goodput", "kbit/s", lambda run: run["aggregate_goodput_bps"] / 1e3,
             lambda run: run.aggregate_goodput_bps / 1e3,
         )  # fmt: skip
-        yield Told("Jain's index", "", lambda run: run["jain"], lambda run: run.jain)
-        yield Told("Jain's index over 1 s", "", lambda run: run["jain_windows"]["1"], lambda run: run.jain_windows["1"])
+        yield SharedQuantity("Jain's index", "", lambda run: run["jain"], lambda run: run.jain)
+        yield SharedQuantity(
+            "Jain's index over 1 s", "", lambda run: run["jain_windows"]["1"], lambda run: run.jain_windows["1"]
+        )
     yield _counted("timeouts")
     yield _counted("retransmits")
-    yield Told("data given up", "", data_drops, lambda run: run.data_drops)
-    yield Told("TCP ACKs given up", "", ack_drops, lambda run: run.ack_drops)
-    yield Told("collisions", "", collisions, lambda run: run.collisions)
+    yield SharedQuantity("data given up", "", data_drops, lambda run: run.data_drops)
+    yield SharedQuantity("TCP ACKs given up", "", ack_drops, lambda run: run.ack_drops)
+    yield SharedQuantity("collisions", "", collisions, lambda run: run.collisions)
 
 
 def measured(figures: Sequence[Figures]) -> dict[str, Scatter]:

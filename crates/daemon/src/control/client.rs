@@ -1,6 +1,6 @@
 //! Asking a running daemon.
 
-use super::protocol::{Answer, Line, Request, SCHEMA};
+use super::protocol::{Line, Reply, Request, SCHEMA};
 use crate::Failure;
 use std::io::{BufRead, BufReader, ErrorKind, Read, Write};
 use std::os::unix::net::UnixStream;
@@ -97,14 +97,14 @@ impl Client {
         let line: Line =
             serde_json::from_slice(&line).map_err(|why| failure(&format!("not understood: {why}")))?;
         match line.answer {
-            Answer::Error(refusal) if refusal.mendable => Err(Failure::User(refusal.message)),
-            Answer::Error(refusal) => Err(Failure::Operational(refusal.message)),
+            Reply::Error(refusal) if refusal.mendable => Err(Failure::User(refusal.message)),
+            Reply::Error(refusal) => Err(Failure::Operational(refusal.message)),
             answer => Ok(Line { answer, ..line }),
         }
     }
 }
 
 /// An answer of another kind than the question's.
-pub(crate) fn unexpected(answer: &Answer) -> Failure {
+pub(crate) fn unexpected(answer: &Reply) -> Failure {
     Failure::Operational(format!("the daemon answered something else: {answer:?}"))
 }

@@ -1,7 +1,7 @@
 //! `meshpaced reload`, `mode` and `stop`: orders to a running daemon.
 
 use super::client::{Client, SocketArgs, unexpected};
-use super::protocol::{Answer, Guard, Request};
+use super::protocol::{Guard, Reply, Request};
 use crate::Failure;
 use ipnet::IpNet;
 use std::process::ExitCode;
@@ -67,7 +67,7 @@ pub fn mode(args: &ModeArgs) -> Result<ExitCode, Failure> {
 fn wait_for_guard(socket: &SocketArgs) -> Result<ExitCode, Failure> {
     loop {
         let answer = Client::ask_once(socket, &Request::Status {})?.answer;
-        let Answer::Status(status) = answer else { return Err(unexpected(&answer)) };
+        let Reply::Status(status) = answer else { return Err(unexpected(&answer)) };
         let Some(guard) = status.guard else { return Ok(ExitCode::SUCCESS) };
         if guard.state != Guard::COMPARES {
             crate::text::print(&format!("{}\n", guard.message))?;
@@ -87,7 +87,7 @@ pub fn stop(args: &StopArgs) -> Result<ExitCode, Failure> {
 
 fn order(socket: &SocketArgs, request: &Request) -> Result<ExitCode, Failure> {
     match Client::ask_once(socket, request)?.answer {
-        Answer::Done(said) => crate::text::print(&format!("{said}\n"))?,
+        Reply::Done(said) => crate::text::print(&format!("{said}\n"))?,
         other => return Err(unexpected(&other)),
     }
     Ok(ExitCode::SUCCESS)

@@ -4,7 +4,7 @@ use super::data::{DataThread, Unanswered};
 use super::flow_name::find_flow;
 use super::guarding::InForce;
 use super::modes::{said_of_mode, with_mode};
-use super::protocol::{Answer, Flows, Refusal, Request, Status};
+use super::protocol::{Flows, Refusal, Reply, Request, Status};
 use super::report;
 use super::sort::{Filter, SortKey};
 use crate::Failure;
@@ -88,7 +88,7 @@ impl Daemon {
 
     /// Carries out a request of `peer`.
     #[must_use]
-    pub fn answer(&self, request: Request, peer: Peer) -> Answer {
+    pub fn answer(&self, request: Request, peer: Peer) -> Reply {
         let by = By::from(peer);
         if let Some(command) = request.changes().filter(|_| !self.may_change(peer)) {
             self.events.emit(Event::ChangeDenied { command, by });
@@ -96,7 +96,7 @@ impl Daemon {
             let message = format!(
                 "{command}: only root and the daemon's user (uid {owner}) may change something; uid {uid} may look"
             );
-            return Answer::Error(Refusal { mendable: false, message });
+            return Reply::Error(Refusal { mendable: false, message });
         }
         let answer = match request {
             Request::Status {} => self.status(),
@@ -104,24 +104,24 @@ impl Daemon {
                 self.flows(filter.as_deref(), sort, reverse, limit)
             }
             Request::Flow { flow } => self.flow(&flow),
-            Request::Reload {} => self.reload(Some(by)).map(Answer::Done),
+            Request::Reload {} => self.reload(Some(by)).map(Reply::Done),
             Request::Mode { mode, subnet, anyway, unguarded } => {
                 let how = How { anyway, unguarded };
-                self.set_mode(&mode, subnet, how, by).map(Answer::Done)
+                self.set_mode(&mode, subnet, how, by).map(Reply::Done)
             }
-            Request::Stop {} => self.stop("control socket", Some(by)).map(Answer::Done),
+            Request::Stop {} => self.stop("control socket", Some(by)).map(Reply::Done),
         };
-        answer.unwrap_or_else(Answer::Error)
+        answer.unwrap_or_else(Reply::Error)
     }
 
-    fn status(&self) -> Result<Answer, Refusal> {
+    fn status(&self) -> Result<Reply, Refusal> {
         let snapshot = self.data.snapshot()?;
         let (config, guard) = {
             let in_force = self.in_force();
             (Arc::clone(&in_force.config), in_force.report(snapshot.at))
         };
         let status = Status { guard, ..report::status(&snapshot, &config, &self.doubts()) };
-        Ok(Answer::Status(Box::new(status)))
+        Ok(Reply::Status(Box::new(status)))
     }
 
     fn flows(
@@ -130,7 +130,7 @@ impl Daemon {
         sort: SortKey,
         reverse: bool,
         limit: Option<usize>,
-    ) -> Result<Answer, Refusal> {
+    ) -> Result<Reply, Refusal> {
         let filter = filter.map(Filter::parse).transpose().map_err(mendable)?;
         let snapshot = self.data.snapshot()?;
         let fits = |flow: &&state::FlowReport| {
@@ -143,17 +143,17 @@ impl Daemon {
         sort.sort(&mut list, reverse);
         let matching = list.len();
         list.truncate(limit.unwrap_or(usize::MAX));
-        Ok(Answer::Flows(Flows { matching, known: snapshot.flows.len(), list }))
+        Ok(Reply::Flows(Flows { matching, known: snapshot.flows.len(), list }))
     }
 
-    fn flow(&self, name: &str) -> Result<Answer, Refusal> {
+    fn flow(&self, name: &str) -> Result<Reply, Refusal> {
         let snapshot = self.data.snapshot()?;
         let keys = snapshot.flows.iter().map(|flow| &flow.stats.key);
         let key = find_flow(name, &keys).map_err(mendable)?;
         let detail = self.data.flow(key)?;
         let detail =
             detail.ok_or_else(|| mendable(format!("the flow that {name:?} means has just ended")))?;
-        Ok(Answer::Flow(Box::new(report::detail(&detail, &self.config(), snapshot.at))))
+        Ok(Reply::Flow(Box::new(report::detail(&detail, &self.config(), snapshot.at))))
     }
 
     /// Reads the file again and puts it in force; flows are kept. Modes set at run time are the file's again. The event

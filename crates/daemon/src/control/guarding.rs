@@ -2,7 +2,7 @@
 
 use super::data::{DataThread, Unanswered};
 use super::modes::{is_newly_paced, paces_more, with_modes_of};
-use super::protocol::{Guard as Told, Refusal};
+use super::protocol::{Guard as GuardStatus, Refusal};
 use crate::config::Config;
 use crate::events::Event;
 use crate::guard::{Acknowledged, Guard, Order, Side, Verdict};
@@ -107,8 +107,8 @@ impl InForce {
     }
 
     /// The guard, for the status.
-    pub fn report(&self, at: Instant) -> Option<Told> {
-        let told = |state: &str, since: Instant, verdict: Verdict, message: String| Told {
+    pub fn report(&self, at: Instant) -> Option<GuardStatus> {
+        let told = |state: &str, since: Instant, verdict: Verdict, message: String| GuardStatus {
             state: state.to_owned(),
             for_s: at.saturating_since(since).as_secs_f64(),
             pairs: verdict.pairs,
@@ -121,10 +121,10 @@ impl InForce {
             let now = if guard.side() == Side::Paced { "with it" } else { "without" };
             let message =
                 format!("compares pacing with what was before, now {now}; so far {}", so_far(&verdict));
-            return Some(told(Told::COMPARES, *since, verdict, message));
+            return Some(told(GuardStatus::COMPARES, *since, verdict, message));
         }
         let ended = self.ended.as_ref()?;
-        let state = if ended.went_back { Told::WENT_BACK } else { Told::STAYS };
+        let state = if ended.went_back { GuardStatus::WENT_BACK } else { GuardStatus::STAYS };
         Some(told(state, ended.at, ended.verdict, in_words(ended)))
     }
 }
@@ -161,7 +161,7 @@ fn in_words(ended: &Ended) -> String {
 mod tests {
     use super::*;
     use crate::control::How;
-    use crate::control::protocol::{Answer, Request as Asked};
+    use crate::control::protocol::{Reply, Request as Asked};
     use crate::control::tests::example::{self, Running};
     use crate::events::By;
     use crate::plausible::{Doubt, Name};
@@ -170,19 +170,19 @@ mod tests {
 
     const ME: By = By { uid: 0, pid: 1 };
 
-    fn guard(running: &Running) -> Option<Told> {
+    fn guard(running: &Running) -> Option<GuardStatus> {
         let asked = running.daemon().answer(Asked::Status {}, Peer { uid: effective_user(), pid: 1 });
-        let Answer::Status(status) = asked else { panic!("{asked:?}") };
+        let Reply::Status(status) = asked else { panic!("{asked:?}") };
         status.guard
     }
 
     /// Seconds pass in which a flow of `host` gets so much with pacing and so much without, until the guard has compared.
-    fn compare(running: &Running, host: u8, with: u64, without: u64) -> Told {
+    fn compare(running: &Running, host: u8, with: u64, without: u64) -> GuardStatus {
         let begun = monotonic_now();
         let mut report = example::report(host, 0);
         for second in 1..1_000 {
             let told = guard(running).expect("a guard");
-            if told.state != Told::COMPARES {
+            if told.state != GuardStatus::COMPARES {
                 return told;
             }
             let got = if told.message.contains("now with it") { with } else { without };
@@ -203,12 +203,12 @@ mod tests {
         let said = daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), How::default(), ME).unwrap();
         assert!(said.contains("until the next reload; guarded: for 2 min 10 s of traffic"), "{said}");
         let told = compare(&running, 1, 30, 100);
-        assert_eq!((told.state.as_str(), told.pairs, told.less), (Told::WENT_BACK, 4, 4));
+        assert_eq!((told.state.as_str(), told.pairs, told.less), (GuardStatus::WENT_BACK, 4, 4));
         assert!(told.message.contains("pacing brought 30 % of what came without"), "{told:?}");
         assert!(!daemon.config().is_pacing(), "observe again");
         daemon.set_mode("pace", "10.1.2.0/24".parse().ok(), How::default(), ME).unwrap();
         let told = compare(&running, 1, 90, 100);
-        assert_eq!((told.state.as_str(), told.pairs), (Told::STAYS, 6));
+        assert_eq!((told.state.as_str(), told.pairs), (GuardStatus::STAYS, 6));
         assert!(daemon.config().is_pacing());
         daemon.set_mode("observe", None, How::default(), ME).unwrap();
         assert_eq!(guard(&running), None, "another mode, another guard");
@@ -224,7 +224,7 @@ mod tests {
         daemon.set_mode("pace", "10.1.9.0/24".parse().ok(), How::default(), ME).unwrap();
         // All else but 10.1.0.0/16 was paced before; 10.1.2.1 is only watched.
         let told = compare(&running, 1, 1, 100);
-        assert_eq!((told.state.as_str(), told.pairs), (Told::STAYS, 0));
+        assert_eq!((told.state.as_str(), told.pairs), (GuardStatus::STAYS, 0));
     }
 
     #[test]

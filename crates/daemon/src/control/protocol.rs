@@ -86,13 +86,13 @@ pub struct Line {
     pub schema: u32,
     /// The answer itself.
     #[serde(flatten)]
-    pub answer: Answer,
+    pub answer: Reply,
 }
 
 /// What the daemon answers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Answer {
+pub enum Reply {
     /// To `status`.
     Status(Box<Status>),
     /// To `flows`.

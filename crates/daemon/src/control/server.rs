@@ -2,7 +2,7 @@
 
 use super::connection::serve;
 use super::daemon::Daemon;
-use super::protocol::{Answer, Line, Refusal, SCHEMA};
+use super::protocol::{Line, Refusal, Reply, SCHEMA};
 use crate::Failure;
 use crate::config::Control;
 use meshpace_linux::Peer;
@@ -173,7 +173,7 @@ fn admit(mut stream: UnixStream, daemon: &Arc<Daemon>, clients: &Arc<AtomicUsize
     let Ok(peer) = Peer::of(&stream) else { return };
     let most = if daemon.may_change(peer) { CLIENTS_MAX } else { LOOKERS_MAX };
     let daemon = Arc::clone(daemon);
-    let served = Place::take(clients, most).and_then(|place| {
+    let served = ClientSlot::take(clients, most).and_then(|place| {
         let stream = stream.try_clone().ok()?;
         let client = move || {
             let _place = place;
@@ -185,7 +185,7 @@ fn admit(mut stream: UnixStream, daemon: &Arc<Daemon>, clients: &Arc<AtomicUsize
     if served.is_none() {
         let refusal =
             Refusal { mendable: false, message: format!("{most} clients are being served already") };
-        let mut busy = line(Answer::Error(refusal));
+        let mut busy = line(Reply::Error(refusal));
         busy.push(b'\n');
         // Never waits: a few bytes fit into the fresh socket's buffer.
         let _ = stream.set_nonblocking(true).and_then(|()| stream.write_all(&busy));
@@ -193,9 +193,9 @@ fn admit(mut stream: UnixStream, daemon: &Arc<Daemon>, clients: &Arc<AtomicUsize
 }
 
 /// One of the places for clients; given back when dropped.
-struct Place(Arc<AtomicUsize>);
+struct ClientSlot(Arc<AtomicUsize>);
 
-impl Place {
+impl ClientSlot {
     fn take(clients: &Arc<AtomicUsize>, most: usize) -> Option<Self> {
         let free = |n: usize| (n < most).then_some(n + 1);
         clients.fetch_update(Ordering::AcqRel, Ordering::Acquire, free).ok()?;
@@ -203,14 +203,14 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ClientSlot {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
-fn answer(daemon: &Daemon, peer: Peer, request: Result<&[u8], &str>) -> Answer {
-    let refuse = |message: String| Answer::Error(Refusal { mendable: true, message });
+fn answer(daemon: &Daemon, peer: Peer, request: Result<&[u8], &str>) -> Reply {
+    let refuse = |message: String| Reply::Error(Refusal { mendable: true, message });
     match request {
         Err(message) => refuse(message.to_owned()),
         Ok(text) => match serde_json::from_slice(text) {
@@ -220,7 +220,7 @@ fn answer(daemon: &Daemon, peer: Peer, request: Result<&[u8], &str>) -> Answer {
     }
 }
 
-fn line(answer: Answer) -> Vec<u8> {
+fn line(answer: Reply) -> Vec<u8> {
     let line = Line { schema: SCHEMA, answer };
     serde_json::to_vec(&line).unwrap_or_else(|why| panic!("{line:?} has no JSON form: {why}"))
 }

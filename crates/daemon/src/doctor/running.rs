@@ -2,7 +2,7 @@
 
 use super::facts::Daemon;
 use crate::control::Client;
-use crate::control::protocol::{Answer, Flow, Request};
+use crate::control::protocol::{Flow, Reply, Request};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -14,8 +14,8 @@ const TELLING: u64 = 8;
 pub(super) fn ask(socket: &Path) -> Option<Daemon> {
     let mut client = Client::connect(socket).ok()?;
     let flows = Request::Flows { filter: None, sort: Default::default(), reverse: false, limit: None };
-    let Answer::Flows(flows) = client.ask(&flows).ok()?.answer else { return None };
-    let Answer::Status(status) = client.ask(&Request::Status {}).ok()?.answer else { return None };
+    let Reply::Flows(flows) = client.ask(&flows).ok()?.answer else { return None };
+    let Reply::Status(status) = client.ask(&Request::Status {}).ok()?.answer else { return None };
     Some(Daemon { doubts: status.doubts, ..of(&flows.list) })
 }
 

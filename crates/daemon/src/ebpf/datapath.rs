@@ -8,7 +8,7 @@ use super::qdisc;
 use crate::Failure;
 use crate::config::{Config, Mode};
 use crate::gateway::{Channel, no_lateness, treatment};
-use crate::hops::{Directory, ReceivedTtl, Way};
+use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread};
 use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
 use meshpace_linux::{Poller, monotonic_now};
@@ -38,7 +38,7 @@ struct Chosen {
 }
 
 impl Chosen {
-    fn way(&self, key: &FlowKey, ttl: Option<u8>) -> Way {
+    fn way(&self, key: &FlowKey, ttl: Option<u8>) -> WirelessPath {
         self.hops.table().way(key.wireless.address, ttl.map(ReceivedTtl::on_arrival))
     }
 
@@ -61,7 +61,7 @@ impl Judge for Chosen {
     }
 
     fn route(&mut self, key: &FlowKey, ttl: Option<u8>) -> Route {
-        let Way { hops, rate, .. } = self.way(key, ttl);
+        let WirelessPath { hops, rate, .. } = self.way(key, ttl);
         Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
     }
 }
@@ -213,7 +213,7 @@ impl Datapath {
             places: places(&self.chosen.config.gateway),
         };
         self.kernel.set(settings)?;
-        self.channel.pulse.beat(now);
+        self.channel.heartbeat.beat(now);
         self.sign = now + SIGN;
         Ok(())
     }
@@ -343,7 +343,7 @@ fn report(
 ) -> Option<FlowReport> {
     let flow = engine.flow(key)?;
     let Handling::Treat(treatment) = flow.handling else { return None };
-    let Way { hops, source, rate, .. } = chosen.way(key, known.ttl);
+    let WirelessPath { hops, source, rate, .. } = chosen.way(key, known.ttl);
     let traffic = |half: super::layout::Half| Traffic { packets: half.packets, bytes: half.bytes };
     Some(FlowReport {
         stats: engine.stats(now, key, known)?,

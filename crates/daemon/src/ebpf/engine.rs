@@ -12,7 +12,7 @@
 
 mod counted;
 
-use super::layout::{Event, Handling, KernelFlow, Pace, Told};
+use super::layout::{Event, EventKind, Handling, KernelFlow, Pace};
 use counted::Counted;
 use meshpace_gateway::{
     Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, Unforeseen, WirelessLaw,
@@ -174,7 +174,7 @@ impl Engine {
 
     /// Takes an event of the kernel.
     pub fn handle_event(&mut self, event: &Event, judge: &mut impl Judge) {
-        if event.told == Told::Closed {
+        if event.told == EventKind::Closed {
             self.end(&event.key);
             return;
         }
@@ -187,13 +187,13 @@ impl Engine {
         flow.present = true;
         flow.segment = flow.segment.max(event.segment);
         flow.window = flow.window.max(event.window);
-        if matches!(event.told, Told::Sample(_) | Told::WiredSample(_)) {
+        if matches!(event.told, EventKind::Sample(_) | EventKind::WiredSample(_)) {
             if let Some(since) = flow.unmeasured_since.take() {
                 self.unmeasured.remove(&(since, event.key));
             }
         }
         match event.told {
-            Told::Sample(rtt) => {
+            EventKind::Sample(rtt) => {
                 self.round_trips.wireless.record(rtt);
                 let route = judge.route(&event.key, event.ttl);
                 // What leaves before the first round trip has no orders, and so no initial interval.
@@ -204,11 +204,11 @@ impl Engine {
                     goodput.on_round_trip(event.key, rtt);
                 }
             }
-            Told::WiredSample(rtt) => {
+            EventKind::WiredSample(rtt) => {
                 self.round_trips.wired.record(rtt);
                 flow.wired = Some(rtt);
             }
-            Told::Opened | Told::Closed => {}
+            EventKind::Opened | EventKind::Closed => {}
         }
         self.changed.insert(event.key);
         self.control(event.at, &event.key);

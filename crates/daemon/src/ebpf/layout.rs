@@ -101,7 +101,7 @@ impl Settings {
 
 /// What an event tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum EventKind {
     /// The first data of a connection.
     Opened,
     /// A wireless round trip.
@@ -126,7 +126,7 @@ pub struct Event {
     /// TTL of the wireless end's latest packet, if any.
     pub ttl: Option<u8>,
     /// What happened.
-    pub told: Told,
+    pub told: EventKind,
 }
 
 impl Event {
@@ -134,10 +134,10 @@ impl Event {
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; EVENT] = bytes.try_into().ok()?;
         let told = match bytes[EVENT_KIND] {
-            0 => Told::Opened,
-            1 => Told::Sample(Span::from_nanos(u64_at(bytes, 8))),
-            2 => Told::Closed,
-            3 => Told::WiredSample(Span::from_nanos(u64_at(bytes, 8))),
+            0 => EventKind::Opened,
+            1 => EventKind::Sample(Span::from_nanos(u64_at(bytes, 8))),
+            2 => EventKind::Closed,
+            3 => EventKind::WiredSample(Span::from_nanos(u64_at(bytes, 8))),
             _ => return None,
         };
         Some(Self {
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn events_of_other_lengths_and_kinds_are_none() {
         let mut bytes = [0; EVENT];
-        assert_eq!(Event::read(&bytes).map(|event| event.told), Some(Told::Opened));
+        assert_eq!(Event::read(&bytes).map(|event| event.told), Some(EventKind::Opened));
         bytes[EVENT_KIND] = 4;
         assert_eq!(Event::read(&bytes), None);
         assert_eq!(Event::read(&bytes[1..]), None);

@@ -94,7 +94,7 @@ impl Held {
 
 /// What an event tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum EventKind {
     /// An acknowledgement waits, and none of its connection did.
     Kept,
     /// The one with this number goes on at once.
@@ -109,7 +109,7 @@ pub struct Event {
     /// Of which connection, which way.
     pub ends: Ends,
     /// What happened.
-    pub told: Told,
+    pub told: EventKind,
 }
 
 impl Event {
@@ -117,8 +117,8 @@ impl Event {
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; EVENT] = bytes.try_into().ok()?;
         let told = match bytes[EVENT_TOLD] {
-            0 => Told::Kept,
-            1 => Told::Yields(u32_at(bytes, EVENT_ACK)),
+            0 => EventKind::Kept,
+            1 => EventKind::Yields(u32_at(bytes, EVENT_ACK)),
             _ => return None,
         };
         Some(Self { at: Instant::from_nanos(u64_at(bytes, 0)), ends: array(bytes, EVENT_ENDS), told })
@@ -173,7 +173,7 @@ mod tests {
     #[test]
     fn events_of_other_lengths_and_kinds_are_none() {
         let mut bytes = [0; EVENT];
-        assert_eq!(Event::read(&bytes).map(|event| event.told), Some(Told::Kept));
+        assert_eq!(Event::read(&bytes).map(|event| event.told), Some(EventKind::Kept));
         bytes[EVENT_TOLD] = 2;
         assert_eq!(Event::read(&bytes), None);
         assert_eq!(Event::read(&bytes[1..]), None);

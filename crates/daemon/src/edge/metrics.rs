@@ -12,16 +12,16 @@ use std::fmt;
 /// The status in the OpenMetrics form.
 pub fn text(status: &Status) -> String {
     let mut registry = Registry::with_prefix("meshpace_edge");
-    registry.register_collector(Box::new(Told(status.clone())));
+    registry.register_collector(Box::new(StatusCollector(status.clone())));
     let mut text = String::new();
     prometheus_client::encoding::text::encode(&mut text, &registry).expect("a String takes all");
     text
 }
 
 #[derive(Debug)]
-struct Told(Status);
+struct StatusCollector(Status);
 
-impl Collector for Told {
+impl Collector for StatusCollector {
     fn encode(&self, mut out: DescriptorEncoder<'_>) -> fmt::Result {
         let Status { version, datapath, uptime_s, thinned, .. } = &self.0;
         let counted = &self.0.counters;

@@ -35,7 +35,7 @@ use crate::rules::{self, Owner};
 use crate::status_socket;
 use meshpace_linux::{Poller, Signals, give_back_large_blocks, interface};
 use meshpace_units::Instant;
-use serve::Place;
+use serve::ControlPoint;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -117,7 +117,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     give_back_large_blocks();
     // Before any thread starts.
     let signals = Signals::new().map_err(|why| Failure::operational("signals", why))?;
-    let place = Place::open(&edge, &interfaces)?;
+    let place = ControlPoint::open(&edge, &interfaces)?;
     let (thinner, chosen) = choose(&edge, &interfaces)?;
     serve::serve(thinner, &chosen, place, &signals).map(|()| ExitCode::SUCCESS)
 }

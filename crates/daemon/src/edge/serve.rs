@@ -21,7 +21,7 @@ const CLIENTS: u64 = 2;
 const DEADLINE: u64 = 3;
 
 /// Where the edge is asked.
-pub struct Place {
+pub struct ControlPoint {
     listener: Listener,
     metrics: Option<Server>,
     /// As metrics tell it; as old as the last sign of life.
@@ -31,7 +31,7 @@ pub struct Place {
     started: Instant,
 }
 
-impl Place {
+impl ControlPoint {
     /// Listens.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ fn page(path: &str, latest: &ArcSwapOption<Status>) -> Page {
 pub fn serve(
     mut thinner: Box<dyn Thinner>,
     chosen: &Chosen,
-    mut place: Place,
+    mut place: ControlPoint,
     signals: &Signals,
 ) -> Result<(), Failure> {
     let manager =
@@ -105,7 +105,7 @@ pub fn serve(
 fn turn(
     thinner: &mut dyn Thinner,
     chosen: &Chosen,
-    place: &mut Place,
+    place: &mut ControlPoint,
     signals: &Signals,
     manager: Option<&ServiceManager>,
 ) -> Result<(), Failure> {

@@ -4,7 +4,7 @@
 //! something there, since when? What was sent comes by the program again, which takes it out of the map, or finds that it is
 //! no longer the newest; so there is another look after that.
 
-use super::layout::{Ends, Event, Held, Told};
+use super::layout::{Ends, Event, EventKind, Held};
 use meshpace_units::{Instant, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,9 +36,9 @@ impl Tails {
     /// Takes an event.
     pub fn on_event(&mut self, event: &Event, keeper: &mut impl Keeper) {
         match event.told {
-            Told::Kept => self.arm(event.ends, event.at),
+            EventKind::Kept => self.arm(event.ends, event.at),
             // Another one may have come to wait meanwhile.
-            Told::Yields(ack) => match keeper.held(&event.ends) {
+            EventKind::Yields(ack) => match keeper.held(&event.ends) {
                 Some(held) if held.ack == ack => self.send(event.ends, held, keeper),
                 Some(held) => self.arm(event.ends, held.at),
                 None => {}
@@ -163,7 +163,7 @@ mod tests {
         Held { at: ms(at), interface: 1, ack, ip: 14, vlan: None, frame: Vec::new() }
     }
 
-    fn event(at: u64, n: u8, told: Told) -> Event {
+    fn event(at: u64, n: u8, told: EventKind) -> Event {
         Event { at: ms(at), ends: [n; ENDS], told }
     }
 
@@ -171,7 +171,7 @@ mod tests {
     fn the_newest_is_sent_a_tail_after_it_came() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
         kernel.held.insert([1; ENDS], held(10, 100));
-        tails.on_event(&event(10, 1, Told::Kept), &mut kernel);
+        tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         assert_eq!(tails.poll_timeout(), Some(ms(110)));
         // Two newer ones, of which nobody tells.
         kernel.held.insert([1; ENDS], held(70, 300));
@@ -186,7 +186,7 @@ mod tests {
     #[test]
     fn what_has_passed_by_itself_is_not_sent() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
-        tails.on_event(&event(10, 1, Told::Kept), &mut kernel);
+        tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         tails.on_time(ms(500), &mut kernel);
         assert_eq!((kernel.sent.len(), tails.len()), (0, 0));
     }
@@ -196,7 +196,7 @@ mod tests {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
         kernel.held.insert([1; ENDS], held(10, 100));
         kernel.meanwhile = Some(([1; ENDS], held(110, 200)));
-        tails.on_event(&event(10, 1, Told::Kept), &mut kernel);
+        tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         tails.on_time(ms(110), &mut kernel);
         assert_eq!(tails.poll_timeout(), Some(ms(210)));
         tails.on_time(ms(210), &mut kernel);
@@ -207,13 +207,13 @@ mod tests {
     fn what_yields_is_sent_at_once_unless_it_was_replaced() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
         kernel.held.insert([1; ENDS], held(10, 100));
-        tails.on_event(&event(10, 1, Told::Kept), &mut kernel);
-        tails.on_event(&event(20, 1, Told::Yields(100)), &mut kernel);
+        tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
+        tails.on_event(&event(20, 1, EventKind::Yields(100)), &mut kernel);
         assert_eq!(kernel.sent, [100]);
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((&*kernel.sent, tails.len()), (&[100][..], 0));
         kernel.held.insert([2; ENDS], held(120, 300));
-        tails.on_event(&event(115, 2, Told::Yields(200)), &mut kernel);
+        tails.on_event(&event(115, 2, EventKind::Yields(200)), &mut kernel);
         assert_eq!((&*kernel.sent, tails.poll_timeout()), (&[100][..], Some(ms(220))));
     }
 
@@ -221,7 +221,7 @@ mod tests {
     fn what_cannot_be_sent_is_counted_and_forgotten() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel { refuses: true, ..Kernel::default() });
         kernel.held.insert([1; ENDS], held(10, 100));
-        tails.on_event(&event(10, 1, Told::Kept), &mut kernel);
+        tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((tails.failed(), tails.len(), kernel.held.len()), (1, 0, 0));
     }
@@ -231,12 +231,12 @@ mod tests {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel { absent: true, ..Kernel::default() });
         for n in 0..3 {
             kernel.held.insert([n; ENDS], held(10, n.into()));
-            tails.on_event(&event(10, n, Told::Kept), &mut kernel);
+            tails.on_event(&event(10, n, EventKind::Kept), &mut kernel);
         }
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((&*kernel.sent, tails.len(), kernel.held.len()), (&[0, 1, 2][..], 0, 0));
         kernel.held.insert([7; ENDS], held(120, 9));
-        tails.on_event(&event(120, 7, Told::Kept), &mut kernel);
+        tails.on_event(&event(120, 7, EventKind::Kept), &mut kernel);
         tails.let_go(&mut kernel);
         assert_eq!((&*kernel.sent, tails.len(), kernel.held.len()), (&[0, 1, 2, 9][..], 0, 0));
     }

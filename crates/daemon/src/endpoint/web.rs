@@ -10,7 +10,7 @@ const HEAD_MAX: u64 = 16 * 1024;
 
 /// What a request is answered with.
 #[derive(Debug)]
-enum Answer {
+enum Response {
     File(File, u64),
     Error(u16, &'static str),
 }
@@ -26,14 +26,14 @@ pub(super) fn answer(root: &Path, from: impl Read, to: &mut impl Write) -> io::R
         }
     }
     match find(root, &request) {
-        Answer::File(mut file, length) => {
+        Response::File(mut file, length) => {
             write!(
                 to,
                 "HTTP/1.0 200 OK\r\nContent-Type: application/octet-stream\r\nContent-Length: {length}\r\n\r\n"
             )?;
             copy(&mut file, to)
         }
-        Answer::Error(code, reason) => {
+        Response::Error(code, reason) => {
             let body = format!("{code} {reason}\n");
             write!(
                 to,
@@ -44,16 +44,16 @@ pub(super) fn answer(root: &Path, from: impl Read, to: &mut impl Write) -> io::R
     }
 }
 
-fn find(root: &Path, request: &str) -> Answer {
+fn find(root: &Path, request: &str) -> Response {
     let mut words = request.split_ascii_whitespace();
     let (method, target) = (words.next(), words.next());
-    let (Some(method), Some(target)) = (method, target) else { return Answer::Error(400, "Bad Request") };
+    let (Some(method), Some(target)) = (method, target) else { return Response::Error(400, "Bad Request") };
     if method != "GET" {
-        return Answer::Error(405, "Method Not Allowed");
+        return Response::Error(405, "Method Not Allowed");
     }
     let target = target.split(['?', '#']).next().unwrap_or_default();
     let Some(path) = unescape(target.trim_start_matches('/')) else {
-        return Answer::Error(400, "Bad Request");
+        return Response::Error(400, "Bad Request");
     };
     // Links and ".." are resolved before it is asked whether the file is inside.
     let inside = root.join(path).canonicalize().ok().filter(|path| path.starts_with(root));
@@ -63,8 +63,8 @@ fn find(root: &Path, request: &str) -> Answer {
         if about.is_file() { Ok((file, about.len())) } else { Err(io::Error::from(io::ErrorKind::NotFound)) }
     };
     match inside.map(open) {
-        Some(Ok((file, length))) => Answer::File(file, length),
-        _ => Answer::Error(404, "Not Found"),
+        Some(Ok((file, length))) => Response::File(file, length),
+        _ => Response::Error(404, "Not Found"),
     }
 }
 

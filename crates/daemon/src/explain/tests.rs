@@ -131,7 +131,7 @@ fn a_host_with_several_flows_lists_them_and_one_with_a_single_flow_is_explained(
     let server = crate::control::Server::start(&control, running.daemon()).unwrap();
     let mut client = Client::connect(&control.socket).unwrap();
     let line = several(&mut client, "192.0.2.1").unwrap().expect("both go there");
-    let Answer::Flows(list) = &line.answer else { panic!("{line:?}") };
+    let Reply::Flows(list) = &line.answer else { panic!("{line:?}") };
     let text = choice(list);
     for part in ["10.1.2.1:5001-192.0.2.1:443", "10.1.2.2:5001-192.0.2.1:443", "2 flows fit: explain one"] {
         assert!(text.contains(part), "{text}");

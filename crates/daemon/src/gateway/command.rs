@@ -1,8 +1,8 @@
 //! The gateway as a process: the data thread and those around it, from the first rule to the last packet.
 
-use super::attendants::Attendants;
 use super::datapath;
-use super::pulse::Pulse;
+use super::heartbeat::Heartbeat;
+use super::services::Services;
 use super::standing_rules::StandingRules;
 use super::worker::Worker;
 use crate::Failure;
@@ -56,15 +56,14 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let manager =
         ServiceManager::of_environment().map_err(|why| Failure::operational("NOTIFY_SOCKET", why))?;
     let (beacon, ports) = beacon(&config);
-    let worker = start(&config, hops.directory().clone(), Pulse::new(beacon, manager.clone()))?;
-    let attendants = Attendants::start(&config, &args.config, &worker, hops.directory().clone());
-    let events = attendants.as_ref().map_or_else(|_| Sink::nowhere(), Attendants::events);
+    let worker = start(&config, hops.directory().clone(), Heartbeat::new(beacon, manager.clone()))?;
+    let services = Services::start(&config, &args.config, &worker, hops.directory().clone());
+    let events = services.as_ref().map_or_else(|_| Sink::nowhere(), Services::events);
     let mut rules = StandingRules::none(ports, events);
-    let (outcome, attendants) = match attendants {
-        Ok(attendants) => {
-            let site =
-                Site { worker: &worker, attendants: &attendants, hops: &hops, manager: manager.as_ref() };
-            (supervise(&config, &signals, &site, &mut rules), Some(attendants))
+    let (outcome, services) = match services {
+        Ok(services) => {
+            let site = Site { worker: &worker, services: &services, hops: &hops, manager: manager.as_ref() };
+            (supervise(&config, &signals, &site, &mut rules), Some(services))
         }
         Err(failure) => (Err(failure), None),
     };
@@ -72,8 +71,8 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     // Whatever happened: what is held leaves, no rule leads to a queue that nobody serves, nothing queued is lost.
     worker.stop();
     let removed = rules.remove(&config);
-    if let Some(attendants) = attendants {
-        attendants.stop();
+    if let Some(services) = services {
+        services.stop();
     }
     let ended = worker.finish();
     outcome.and(ended).and(removed).map(|()| ExitCode::SUCCESS)
@@ -104,24 +103,26 @@ fn tell(manager: Option<&ServiceManager>, what: impl FnOnce(&ServiceManager) -> 
 /// Those whom the supervision keeps in step.
 struct Site<'a> {
     worker: &'a Worker,
-    attendants: &'a Attendants,
+    services: &'a Services,
     hops: &'a Refresher,
     manager: Option<&'a ServiceManager>,
 }
 
 /// Starts the data thread of the data path that the configuration names.
-fn start(config: &Arc<Config>, hops: Directory, pulse: Pulse) -> Result<Worker, Failure> {
+fn start(config: &Arc<Config>, hops: Directory, heartbeat: Heartbeat) -> Result<Worker, Failure> {
     let kept = Arc::clone(config);
     match config.datapath {
         Datapath::Nfqueue => {
             let queue = datapath::open(config).map_err(|why| Failure::Operational(why.to_string()))?;
-            Worker::start(pulse, move |channel| datapath::Datapath::new(queue, kept, hops, channel)?.run())
+            Worker::start(heartbeat, move |channel| {
+                datapath::Datapath::new(queue, kept, hops, channel)?.run()
+            })
         }
         #[cfg(feature = "ebpf")]
         Datapath::Ebpf => {
             Rights::here().require_bpf()?;
             let opened = ebpf::open(config)?;
-            Worker::start(pulse, move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
+            Worker::start(heartbeat, move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
         }
         #[cfg(not(feature = "ebpf"))]
         Datapath::Ebpf => Err(Failure::User(
@@ -137,7 +138,7 @@ fn supervise(
     site: &Site<'_>,
     rules: &mut StandingRules,
 ) -> Result<(), Failure> {
-    let Site { worker, attendants, hops, manager } = *site;
+    let Site { worker, services, hops, manager } = *site;
     let broken = |why: io::Error| Failure::operational("supervision", why);
     let mut poller = Poller::new().map_err(broken)?;
     poller.add(signals, SIGNALS).map_err(broken)?;
@@ -146,7 +147,7 @@ fn supervise(
     if rules.follow(monotonic_now(), config)? {
         begin_lease(worker);
     }
-    attendants.announce(config);
+    services.announce(config);
     tell(manager, ServiceManager::ready);
     match config.datapath {
         Datapath::Nfqueue => eprintln!("meshpaced: {} on queue {}", config.mode.name(), config.nfqueue.queue),
@@ -154,7 +155,7 @@ fn supervise(
             eprintln!("meshpaced: {} by eBPF on {}", config.mode.name(), config.mesh.interfaces.join(", "));
         }
     }
-    let mut config = attendants.daemon.config();
+    let mut config = services.daemon.config();
     loop {
         let ready = poller.wait(Some(LOOK)).map_err(broken)?.fold(0u64, |ready, token| ready | 1 << token);
         if ready & (1 << STOPPING | 1 << ENDED) != 0 {
@@ -162,8 +163,8 @@ fn supervise(
         }
         while let Some(signal) = signals.next().map_err(broken)? {
             match signal {
-                Signal::Terminate | Signal::Interrupt => drop(attendants.daemon.stop("signal", None)),
-                Signal::Hangup => match attendants.daemon.reload(None) {
+                Signal::Terminate | Signal::Interrupt => drop(services.daemon.stop("signal", None)),
+                Signal::Hangup => match services.daemon.reload(None) {
                     Ok(said) => eprintln!("meshpaced: {said}"),
                     Err(refusal) => {
                         eprintln!("meshpaced: the earlier configuration stays in force: {}", refusal.message);
@@ -171,7 +172,7 @@ fn supervise(
                 },
             }
         }
-        let present = attendants.daemon.config();
+        let present = services.daemon.config();
         if !Arc::ptr_eq(&config, &present) {
             config = present;
             hops.reload(Arc::clone(&config));

@@ -4,8 +4,8 @@
 //! deadline. A packet whose handling fails goes on as it came; so does everything that the engine held, and an engine without
 //! flows takes over: all state is soft (schemes.md 3.1).
 
-use super::decider::Decider;
-use super::pulse::Pulse;
+use super::dispatcher::Dispatcher;
+use super::heartbeat::Heartbeat;
 use crate::config::Config;
 use crate::hops::Directory;
 use crate::rules::REPAIR_MARK;
@@ -39,7 +39,7 @@ pub struct Channel {
     /// Set once no rule leads packets to it any more: the last word.
     pub finish: Arc<AtomicBool>,
     /// To be beaten while the thread gets on.
-    pub pulse: Pulse,
+    pub heartbeat: Heartbeat,
 }
 
 /// See the module's description.
@@ -50,7 +50,7 @@ pub struct Datapath {
     poller: Poller,
     deadline: Deadline,
     channel: Channel,
-    decider: Decider,
+    dispatcher: Dispatcher,
     started: Instant,
     /// It was said that repairs are refused.
     refused: bool,
@@ -85,14 +85,14 @@ impl Datapath {
         if config.nfqueue.realtime {
             eprintln!("meshpaced: data thread: {}", realtime());
         }
-        let decider = Decider::new(config, hops);
+        let dispatcher = Dispatcher::new(config, hops);
         Ok(Self {
             queue,
             sender,
             poller,
             deadline,
             channel,
-            decider,
+            dispatcher,
             started: monotonic_now(),
             refused: false,
         })
@@ -113,13 +113,14 @@ impl Datapath {
                 self.answer()?;
             }
             let left = ready & 1 << QUEUE != 0 && self.receive()?;
-            self.decider.on_time(monotonic_now(), self.queue.verdicts());
+            self.dispatcher.on_time(monotonic_now(), self.queue.verdicts());
             self.send_off()?;
             if !left && self.channel.finish.load(Ordering::Acquire) && self.queue.statistics()?.waiting == 0 {
                 return Ok(());
             }
-            self.channel.pulse.on_time(monotonic_now());
-            let due = [self.decider.poll_timeout(), self.channel.pulse.due()].into_iter().flatten().min();
+            self.channel.heartbeat.on_time(monotonic_now());
+            let due =
+                [self.dispatcher.poll_timeout(), self.channel.heartbeat.due()].into_iter().flatten().min();
             self.deadline.set(due)?;
         }
     }
@@ -127,11 +128,11 @@ impl Datapath {
     /// Takes packets from the queue; true if there are more.
     fn receive(&mut self) -> io::Result<bool> {
         for _ in 0..TURNS {
-            let Self { queue, decider, .. } = self;
+            let Self { queue, dispatcher, .. } = self;
             let received =
-                queue.receive(|packet, verdicts| decider.decide(monotonic_now(), packet, verdicts))?;
-            self.decider.missed(received.missed);
-            self.decider.on_time(monotonic_now(), self.queue.verdicts());
+                queue.receive(|packet, verdicts| dispatcher.decide(monotonic_now(), packet, verdicts))?;
+            self.dispatcher.missed(received.missed);
+            self.dispatcher.on_time(monotonic_now(), self.queue.verdicts());
             self.send_off()?;
             if !received.more {
                 return Ok(false);
@@ -146,9 +147,9 @@ impl Datapath {
         if count > 0 {
             let before = monotonic_now();
             self.queue.flush()?;
-            self.decider.sent(before, monotonic_now(), count);
+            self.dispatcher.sent(before, monotonic_now(), count);
         }
-        for repair in self.decider.repairs() {
+        for repair in self.dispatcher.repairs() {
             // A repair is a favour: one that cannot be sent (no route, a full buffer) is a loss like any on the air. But a
             // firewall that drops all of them is worth a word.
             if let Err(why) = self.sender.send(&repair)
@@ -170,25 +171,25 @@ impl Datapath {
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now))),
                 Request::Page(after, answer) => {
-                    let (flows, complete) = self.decider.engine().page(after.as_ref(), PAGE);
+                    let (flows, complete) = self.dispatcher.engine().page(after.as_ref(), PAGE);
                     drop(answer.send(Page { flows, complete }));
                     // Who asked will ask for the next one at once: packets come first.
                     return self.channel.waker.wake();
                 }
                 Request::Flow(key, answer) => {
-                    drop(answer.send(self.decider.engine().flow(now, &key).map(Box::new)));
+                    drop(answer.send(self.dispatcher.engine().flow(now, &key).map(Box::new)));
                 }
                 Request::Reload(config, answer) => {
-                    self.decider.reload(now, Arc::from(config), self.queue.verdicts());
-                    let kept = self.decider.engine().flow_count();
+                    self.dispatcher.reload(now, Arc::from(config), self.queue.verdicts());
+                    let kept = self.dispatcher.engine().flow_count();
                     drop(answer.send(Ok(format!("in force; {kept} flows kept"))));
                 }
                 Request::Sign(answer) => {
-                    self.channel.pulse.beat(now);
+                    self.channel.heartbeat.beat(now);
                     let _ = answer.send(());
                 }
                 Request::Stop => {
-                    self.decider.let_pass(now, self.queue.verdicts());
+                    self.dispatcher.let_pass(now, self.queue.verdicts());
                     self.send_off()?;
                     self.channel.stopping.wake()?;
                 }
@@ -198,9 +199,9 @@ impl Datapath {
     }
 
     fn snapshot(&self, now: Instant) -> Snapshot {
-        let engine = self.decider.engine();
+        let engine = self.dispatcher.engine();
         let (counters, round_trips, waits) = engine.totals();
-        let mut driver = self.decider.counters();
+        let mut driver = self.dispatcher.counters();
         if let Ok(statistics) = self.queue.statistics() {
             driver.kernel_dropped += u64::from(statistics.queue_dropped);
         }
@@ -212,8 +213,8 @@ impl Datapath {
             driver,
             round_trips: *round_trips,
             waits: Some(*waits),
-            hosts: self.decider.hosts(now),
-            held: engine.held() + self.decider.shaping(),
+            hosts: self.dispatcher.hosts(now),
+            held: engine.held() + self.dispatcher.shaping(),
             buffered: engine.buffered(),
             known: engine.flow_count(),
             flows: Vec::new(),

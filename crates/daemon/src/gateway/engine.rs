@@ -5,9 +5,9 @@
 //!    packet's decision;
 //! 2. [`Engine::handle_timeout`] when [`Engine::poll_timeout`] says so, then `poll` until `None`.
 
-use super::share;
+use super::treatment;
 use crate::config::Config;
-use crate::hops::{Directory, ReceivedTtl, Way};
+use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{FlowDetail, FlowReport, Unread};
 use meshpace_gateway::{
     Action, Activity, Departure, DupAck, FlowKey, FlowStats, Gateway, Rewrite, Route, RttOption, Side,
@@ -143,7 +143,7 @@ impl Engine {
             whole: packet.wire_len <= Bytes(bytes.len() as u64),
         };
         let key = FlowKey::new(side, &view);
-        let Some(treatment) = share::treatment(&self.config, &key) else {
+        let Some(treatment) = treatment(&self.config, &key) else {
             unread.off += 1;
             return Decision::Accept;
         };
@@ -160,7 +160,7 @@ impl Engine {
         let route = |host: IpAddr| {
             let ttl = ReceivedTtl::at_forward(packet.ttl);
             ttls.insert(host, ttl);
-            let Way { hops, rate, .. } = hops.table().way(host, Some(ttl));
+            let WirelessPath { hops, rate, .. } = hops.table().way(host, Some(ttl));
             Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
         };
         match self.gateway.handle(now, side, &view, treatment, route, handle) {
@@ -221,7 +221,7 @@ impl Engine {
         self.config = config;
         self.gateway.set_config(now, effective(&self.config, self.held_max));
         self.gateway.set_law(self.config.law.clone());
-        self.gateway.review(now, |key| share::treatment(&self.config, key));
+        self.gateway.review(now, |key| treatment(&self.config, key));
     }
 
     /// Changes how many packets the driver can hold. What is held beyond it stays.

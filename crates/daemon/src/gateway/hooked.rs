@@ -4,7 +4,7 @@
 //! A hook sees the whole TCP packets of flows that are paced; all else goes by it, as does everything where there is no hook.
 
 use super::engine::side;
-use super::share;
+use super::treatment;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::hops::Directory;
@@ -185,7 +185,7 @@ impl HookedEngine {
             ecn: Ecn::NotEct,
             whole,
         };
-        let paced = share::treatment(config, &FlowKey::new(side, &view)) == Some(Treatment::Pace);
+        let paced = treatment(config, &FlowKey::new(side, &view)) == Some(Treatment::Pace);
         (whole && paced && !packet.signed).then_some(side)
     }
 

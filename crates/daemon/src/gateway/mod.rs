@@ -1,27 +1,27 @@
 //! `meshpaced gateway`: TCP-GAP on the packets that Linux forwards.
 
-mod attendants;
 mod command;
 mod datapath;
-mod decider;
+mod dispatcher;
 mod engine;
+mod heartbeat;
 mod held_limit;
 mod hooked;
 mod interfaces;
 mod lateness;
-mod pulse;
+mod services;
 mod shaped;
-mod share;
 mod standing_rules;
 mod strays;
+mod treatment;
 mod worker;
 
 pub use command::{Args, run};
 #[cfg_attr(not(feature = "ebpf"), expect(unused_imports, reason = "only the other data path needs it"))]
 pub(crate) use datapath::Channel;
 pub use engine::{Arrival, Counted, Decision, Engine, Output};
+pub use heartbeat::Heartbeat;
 pub use lateness::{Lateness, no_lateness};
 pub use meshpace_gateway::Treatment;
-pub use pulse::Pulse;
-pub use share::{draw, treatment};
 pub use strays::Strays;
+pub use treatment::{draw, treatment};

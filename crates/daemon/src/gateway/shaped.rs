@@ -5,7 +5,7 @@ use super::engine::side;
 use super::hooked::HookedEngine;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
-use crate::hops::{Directory, Way};
+use crate::hops::{Directory, WirelessPath};
 use crate::state::HostsReport;
 use meshpace_gateway::{
     Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Sign, Terms,
@@ -328,7 +328,7 @@ fn marked(mut bytes: Rc<[u8]>) -> Rc<[u8]> {
 
 /// What is agreed about a host, and what is known of the way to it.
 fn terms(config: &Config, hops: &Directory, engine: &Engine, host: IpAddr) -> Terms {
-    let Way { hops, rate, .. } = hops.table().way(host, engine.ttl_of(host));
+    let WirelessPath { hops, rate, .. } = hops.table().way(host, engine.ttl_of(host));
     let policy = config.policy(host);
     Terms { weight: policy.weight, cap: policy.cap, hops, link: rate }
 }

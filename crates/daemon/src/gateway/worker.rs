@@ -1,7 +1,7 @@
 //! The data thread's life: how it is started, told things and ended.
 
 use super::datapath::Channel;
-use super::pulse::Pulse;
+use super::heartbeat::Heartbeat;
 use crate::Failure;
 use crate::state::Request;
 use meshpace_linux::Waker;
@@ -40,12 +40,12 @@ impl Drop for Bell {
 }
 
 impl Worker {
-    /// Starts the thread, whose signs of life `pulse` gives and which does `data_path` until its channel says that it is to end.
+    /// Starts the thread, whose signs of life `heartbeat` gives and which does `data_path` until its channel says that it is to end.
     ///
     /// # Errors
     /// [`Failure::Operational`] if the system has no thread or descriptor left.
     pub fn start(
-        pulse: Pulse,
+        heartbeat: Heartbeat,
         data_path: impl FnOnce(Channel) -> io::Result<()> + Send + 'static,
     ) -> Result<Self, Failure> {
         let broken = |why: io::Error| Failure::operational("data thread", why);
@@ -58,7 +58,7 @@ impl Worker {
             waker: waker.clone(),
             stopping: stopping.clone(),
             finish: Arc::clone(&finish),
-            pulse,
+            heartbeat,
         };
         let bell = Bell(ended.clone());
         let work = move || {

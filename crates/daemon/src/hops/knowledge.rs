@@ -140,7 +140,7 @@ impl Knowledge {
 #[cfg(test)]
 mod tests {
     use super::super::ReceivedTtl;
-    use super::super::table::Way;
+    use super::super::table::WirelessPath;
     use super::*;
     use std::net::IpAddr;
 
@@ -157,7 +157,7 @@ mod tests {
     }
 
     fn hops(table: &Table, host: &str) -> (u32, HopSource) {
-        let Way { hops, source, .. } = table.way(host.parse().unwrap(), None);
+        let WirelessPath { hops, source, .. } = table.way(host.parse().unwrap(), None);
         (hops, source)
     }
 

@@ -21,5 +21,5 @@ mod ttl;
 mod wireless;
 
 pub use refresher::{Directory, Refresher, survey};
-pub use table::{SourceReport, Table, Way};
+pub use table::{SourceReport, Table, WirelessPath};
 pub use ttl::ReceivedTtl;

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// The wireless way to a mesh host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct WirelessPath {
     /// Wireless hops.
     pub hops: u32,
     /// Who told them; [`HopSource::Default`] if nobody knew.
@@ -65,7 +65,7 @@ impl Table {
     /// The way to a host, from a packet of which a TTL may be at hand: a hop count of `[[subnet]]`, else of the first
     /// source that knows the host, else the default.
     #[must_use]
-    pub fn way(&self, host: IpAddr, ttl: Option<ReceivedTtl>) -> Way {
+    pub fn way(&self, host: IpAddr, ttl: Option<ReceivedTtl>) -> WirelessPath {
         let policy = self.config.policy(host);
         let hops = &self.config.hops;
         let learned = |source: HopSource| match source {
@@ -84,7 +84,7 @@ impl Table {
                 None => (self.config.mesh.rate.max(self.delivered.of(host)), RateSource::Configured),
             },
         };
-        Way { hops, source, rate, rate_source }
+        WirelessPath { hops, source, rate, rate_source }
     }
 
     /// How the sources fare that are asked.

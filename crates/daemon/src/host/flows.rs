@@ -6,7 +6,7 @@
 //!
 //! Source: schemes.md 3.2.
 
-use super::layout::{Cookie, Ends, Order, Report, Told};
+use super::layout::{Cookie, Ends, Order, Report, ReportKind};
 use ipnet::IpNet;
 use meshpace_pacing::{FlowLaw, LawMaker, RoundTrip, Route, WirelessPart, WirelessSample};
 use meshpace_units::{Bytes, Instant, Rate, Span};
@@ -15,7 +15,7 @@ use std::net::IpAddr;
 
 /// The wireless way from this host to the gateway.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Way {
+pub struct GatewayPath {
     /// Hops by this host's address, longest prefix first.
     pub by_address: Vec<(IpNet, u32)>,
     /// Hops where no prefix fits.
@@ -24,7 +24,7 @@ pub struct Way {
     pub rate: Rate,
 }
 
-impl Way {
+impl GatewayPath {
     /// Hops to the gateway for a connection from `local`.
     #[must_use]
     pub fn hops(&self, local: IpAddr) -> u32 {
@@ -134,7 +134,7 @@ pub struct Flows {
     law: LawMaker,
     /// The spacing before a connection's law has answered.
     initial_interval: Span,
-    way: Way,
+    way: GatewayPath,
     flows: BTreeMap<Cookie, Connection>,
     /// What the kernel has not been told yet; of several orders for a connection the latest.
     orders: BTreeMap<Cookie, Order>,
@@ -143,22 +143,22 @@ pub struct Flows {
 impl Flows {
     /// No connections yet.
     #[must_use]
-    pub const fn new(law: LawMaker, initial_interval: Span, way: Way) -> Self {
+    pub const fn new(law: LawMaker, initial_interval: Span, way: GatewayPath) -> Self {
         Self { law, initial_interval, way, flows: BTreeMap::new(), orders: BTreeMap::new() }
     }
 
     /// Takes a report of the kernel. One about an unknown connection, whose beginning found the ring full, begins it.
     pub fn handle_report(&mut self, report: &Report) {
         let adopted = match report.told {
-            Told::Closed => {
+            ReportKind::Closed => {
                 self.forget(report.cookie);
                 return;
             }
-            Told::Opened { adopted } => {
+            ReportKind::Opened { adopted } => {
                 self.forget(report.cookie);
                 adopted
             }
-            Told::Sample { .. } => true,
+            ReportKind::Sample { .. } => true,
         };
         let Self { law, initial_interval, way, flows, orders } = self;
         let new =
@@ -166,7 +166,7 @@ impl Flows {
         let flow = flows.entry(report.cookie).or_insert_with(new);
         flow.active = report.at;
         flow.mss = report.mss;
-        if let Told::Sample { rtt, rtt_wired } = report.told {
+        if let ReportKind::Sample { rtt, rtt_wired } = report.told {
             flow.on_round_trip(report.at, rtt, rtt_wired, way.rate);
         }
         let order = flow.order();

@@ -52,7 +52,7 @@ pub struct Ends {
 
 /// What a report tells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum ReportKind {
     /// A connection is followed from now on.
     Opened {
         /// It is older than the program.
@@ -81,7 +81,7 @@ pub struct Report {
     /// Payload of a full segment.
     pub mss: Bytes,
     /// What happened.
-    pub told: Told,
+    pub told: ReportKind,
 }
 
 impl Report {
@@ -90,12 +90,12 @@ impl Report {
         let bytes: &[u8; REPORT] = bytes.try_into().ok()?;
         let wired = u16::from_ne_bytes(array(bytes, REPORT_WIRED));
         let told = match bytes[REPORT_WIRED + 2] {
-            0 => Told::Opened { adopted: bytes[REPORT_WIRED + 4] != 0 },
-            1 => Told::Sample {
+            0 => ReportKind::Opened { adopted: bytes[REPORT_WIRED + 4] != 0 },
+            1 => ReportKind::Sample {
                 rtt: Span::from_micros(u64::from(u32_at(bytes, REPORT_RTT))),
                 rtt_wired: (bytes[REPORT_WIRED + 3] != 0).then(|| Span::from_millis(u64::from(wired))),
             },
-            2 => Told::Closed,
+            2 => ReportKind::Closed,
             _ => return None,
         };
         Some(Self {
@@ -195,11 +195,14 @@ mod tests {
                 remote: "[2001:db8::1]:443".parse().unwrap(),
             },
             mss: Bytes(1448),
-            told: Told::Sample { rtt: Span::from_micros(41_500), rtt_wired: Some(Span::from_millis(20)) },
+            told: ReportKind::Sample {
+                rtt: Span::from_micros(41_500),
+                rtt_wired: Some(Span::from_millis(20)),
+            },
         };
         assert_eq!(report, expected);
         let report = Report::read(&written(1, local, remote, None)).unwrap();
-        assert_eq!(report.told, Told::Sample { rtt: Span::from_micros(41_500), rtt_wired: None });
+        assert_eq!(report.told, ReportKind::Sample { rtt: Span::from_micros(41_500), rtt_wired: None });
     }
 
     #[test]

@@ -18,8 +18,8 @@ mod program;
 mod status;
 
 pub use cgroup::Cgroup;
-pub use flows::{Connection, Flows, Way};
-pub use layout::{Cookie, Ends, Order, Report, Told};
+pub use flows::{Connection, Flows, GatewayPath};
+pub use layout::{Cookie, Ends, Order, Report, ReportKind};
 pub use status::Status;
 
 use crate::Failure;
@@ -153,9 +153,9 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 }
 
 /// Hops told for this host count for all of its addresses; else those of the addresses do.
-fn way(args: &Args, config: &Config) -> Way {
+fn way(args: &Args, config: &Config) -> GatewayPath {
     let told = args.hops.or(config.host.hops);
-    Way {
+    GatewayPath {
         by_address: if told.is_some() { Vec::new() } else { config.hops.fixed.clone() },
         hops: told.unwrap_or(config.hops.default),
         rate: args.rate.unwrap_or(config.host.rate),
@@ -241,7 +241,7 @@ impl Host {
                 if !self.program.order(cookie, order)? {
                     self.flows.forget(cookie);
                 }
-                if matches!(report.told, Told::Sample { .. }) {
+                if matches!(report.told, ReportKind::Sample { .. }) {
                     self.delay.record(monotonic_now().saturating_since(report.at));
                 }
             }
@@ -307,7 +307,7 @@ mod tests {
         args: Args,
     }
 
-    fn way_of(words: &[&str], file: &str) -> Way {
+    fn way_of(words: &[&str], file: &str) -> GatewayPath {
         let line = Line::parse_from(std::iter::once(&"host").chain(words));
         way(&line.args, &Config::parse("a.toml", file.as_bytes()).unwrap())
     }
@@ -316,7 +316,7 @@ mod tests {
     fn hops_are_the_arguments_the_hosts_the_addresss_or_the_default() {
         let fixed = "[hops]\ndefault = 6\n[hops.static]\n\"10.1.2.0/24\" = 3\n";
         let (here, elsewhere) = ("10.1.2.9".parse().unwrap(), "10.9.9.9".parse().unwrap());
-        let hops = |way: Way| (way.hops(here), way.hops(elsewhere));
+        let hops = |way: GatewayPath| (way.hops(here), way.hops(elsewhere));
         assert_eq!(hops(way_of(&[], fixed)), (3, 6));
         assert_eq!(hops(way_of(&[], &format!("{fixed}[host]\nhops = 2\n"))), (2, 2));
         assert_eq!(hops(way_of(&["--hops", "5"], &format!("{fixed}[host]\nhops = 2\n"))), (5, 5));

@@ -1,8 +1,8 @@
 //! Serving the metrics.
 
+use super::connection_slots::{ConnectionSlot, ConnectionSlots};
 use super::exporter::Exporter;
 use super::http::{answer, read};
-use super::places::{Place, Places};
 use crate::Failure;
 use crate::control::Daemon;
 use meshpace_linux::monotonic_now;
@@ -78,7 +78,7 @@ impl Server {
 }
 
 fn accept(listener: &TcpListener, pages: &Arc<Pages>, stop: &AtomicBool) {
-    let places = Places::new(CONNECTIONS_MAX);
+    let places = ConnectionSlots::new(CONNECTIONS_MAX);
     for stream in listener.incoming() {
         if stop.load(Ordering::Acquire) {
             return;
@@ -105,7 +105,7 @@ fn pause() {
     std::thread::sleep(Duration::from_millis(100));
 }
 
-fn serve(mut stream: TcpStream, place: &Place, pages: &Pages) -> io::Result<()> {
+fn serve(mut stream: TcpStream, place: &ConnectionSlot, pages: &Pages) -> io::Result<()> {
     stream.set_read_timeout(Some(PATIENCE))?;
     let begun = monotonic_now();
     let asked = read(&mut stream, || monotonic_now().saturating_since(begun) > HEAD)?;

@@ -3,7 +3,7 @@
 use super::draw::draw;
 use super::model::{Model, Wish};
 use crate::Failure;
-use crate::control::protocol::{Answer, Detail, Flows, Request, Status};
+use crate::control::protocol::{Detail, Flows, Reply, Request, Status};
 use crate::control::{Client, SocketArgs, SortKey, unexpected};
 use meshpace_linux::{Poller, Signals, monotonic_now};
 use meshpace_units::{Instant, Span};
@@ -99,10 +99,10 @@ struct Question {
     flow: Option<Request>,
 }
 
-type Told = Result<(Status, Flows, Option<Detail>), Failure>;
+type Polled = Result<(Status, Flows, Option<Detail>), Failure>;
 
 /// A thread that asks the daemon, so that keys work while it is slow.
-fn asker(socket: PathBuf) -> std::io::Result<(Sender<Question>, Receiver<Told>)> {
+fn asker(socket: PathBuf) -> std::io::Result<(Sender<Question>, Receiver<Polled>)> {
     let (questions, asked) = channel::<Question>();
     let (tell, answers) = channel();
     std::thread::Builder::new().name("asker".into()).spawn(move || {
@@ -120,23 +120,23 @@ fn asker(socket: PathBuf) -> std::io::Result<(Sender<Question>, Receiver<Told>)>
     Ok((questions, answers))
 }
 
-fn ask(client: &mut Option<Client>, socket: &std::path::Path, question: &Question) -> Told {
+fn ask(client: &mut Option<Client>, socket: &std::path::Path, question: &Question) -> Polled {
     let client = match client {
         Some(client) => client,
         None => client.insert(Client::connect(socket)?),
     };
     let status = match client.ask(&Request::Status {})?.answer {
-        Answer::Status(status) => *status,
+        Reply::Status(status) => *status,
         other => return Err(unexpected(&other)),
     };
     let flows = match client.ask(&question.flows)?.answer {
-        Answer::Flows(flows) => flows,
+        Reply::Flows(flows) => flows,
         other => return Err(unexpected(&other)),
     };
     let detail = match question.flow.as_ref().map(|request| client.ask(request)) {
         None => None,
         Some(Ok(line)) => match line.answer {
-            Answer::Flow(detail) => Some(*detail),
+            Reply::Flow(detail) => Some(*detail),
             other => return Err(unexpected(&other)),
         },
         // The flow has ended: its last explanation stays.
@@ -149,7 +149,7 @@ fn ask(client: &mut Option<Client>, socket: &std::path::Path, question: &Questio
 struct Driver {
     model: Model,
     questions: Sender<Question>,
-    answers: Receiver<Told>,
+    answers: Receiver<Polled>,
     interval: Span,
     /// A question is under way.
     asking: bool,

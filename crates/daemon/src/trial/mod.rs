@@ -16,7 +16,7 @@ mod plan;
 mod record;
 
 use crate::Failure;
-use crate::control::protocol::{Answer, Request, Status};
+use crate::control::protocol::{Reply, Request, Status};
 use crate::control::{Client, SocketArgs, unexpected};
 use judge::Outcome;
 use meshpace_linux::{Poller, Signals, monotonic_now};
@@ -206,7 +206,7 @@ fn block(
         let flows = Request::Flows { filter: None, sort: Default::default(), reverse: false, limit: None };
         // A daemon that is started anew misses a look or two; its mode is the file's then.
         match Client::ask_once(socket, &flows).map(|line| line.answer) {
-            Ok(Answer::Flows(flows)) if due > counts => record.look(&flows.list),
+            Ok(Reply::Flows(flows)) if due > counts => record.look(&flows.list),
             Ok(_) => {}
             Err(why) => eprintln!("meshpaced: block {number}: {why}"),
         }
@@ -236,7 +236,7 @@ fn unix_time() -> u64 {
 
 fn status(socket: &SocketArgs) -> Result<Box<Status>, Failure> {
     match Client::ask_once(socket, &Request::Status {})?.answer {
-        Answer::Status(status) => Ok(status),
+        Reply::Status(status) => Ok(status),
         other => Err(unexpected(&other)),
     }
 }
@@ -245,7 +245,7 @@ fn status(socket: &SocketArgs) -> Result<Box<Status>, Failure> {
 fn set(socket: &SocketArgs, mode: &str) -> Result<(), Failure> {
     let mode = Request::Mode { mode: mode.to_owned(), subnet: None, anyway: true, unguarded: true };
     match Client::ask_once(socket, &mode)?.answer {
-        Answer::Done(_) => Ok(()),
+        Reply::Done(_) => Ok(()),
         other => Err(unexpected(&other)),
     }
 }

@@ -12,7 +12,7 @@ use meshpace_units::{Bytes, Instant, Seq};
 
 /// How a duplicate ACK is answered.
 #[derive(Debug)]
-pub(crate) enum Answer<P> {
+pub(crate) enum DuplicateAckAction<P> {
     /// It goes on to the sender.
     Forward,
     /// The gateway keeps it.
@@ -87,12 +87,12 @@ impl<P: Clone> Down<P> {
     }
 
     /// A duplicate ACK for the first missing byte.
-    pub fn on_duplicate(&mut self, now: Instant, sack: Sack, config: &Config) -> Answer<P> {
+    pub fn on_duplicate(&mut self, now: Instant, sack: Sack, config: &Config) -> DuplicateAckAction<P> {
         let una = self.map.una();
         let paper = config.retransmissions == Retransmissions::InTurn || config.dupack == DupAck::Literal;
         let tells = paper || self.tells_of_loss(now, sack);
         let Some(entry) = self.map.holding(una) else {
-            return Answer::Forward;
+            return DuplicateAckAction::Forward;
         };
         let in_hole = match sack {
             Sack::None => true,
@@ -100,14 +100,14 @@ impl<P: Clone> Down<P> {
             Sack::Above { hole_end, .. } => entry.end.at_or_before(hole_end),
         };
         let Some(cached) = entry.keep.as_ref().filter(|_| in_hole) else {
-            return Answer::Forward;
+            return DuplicateAckAction::Forward;
         };
         if !tells && !Hole::is_being_repaired(self.hole.as_ref(), now, una) {
-            return Answer::Forward;
+            return DuplicateAckAction::Forward;
         }
         match Hole::on_duplicate(&mut self.hole, config.dupack, now, una, self.wireless.smoothed) {
-            Duplicate::Forward => Answer::Forward,
-            Duplicate::Suppress => Answer::Suppress,
+            Duplicate::Forward => DuplicateAckAction::Forward,
+            Duplicate::Suppress => DuplicateAckAction::Suppress,
             Duplicate::Repair => {
                 let packet = cached.packet.clone();
                 entry.at = now;
@@ -115,7 +115,7 @@ impl<P: Clone> Down<P> {
                 self.repairs += 1;
                 self.pacer.on_departure(now);
                 self.reschedule(now);
-                Answer::Repair(packet)
+                DuplicateAckAction::Repair(packet)
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use super::Down;
 use crate::WirelessLaw;
-use crate::schedule::Place;
+use crate::schedule::QueueHead;
 use meshpace_units::{Instant, Span};
 
 impl<P: Clone> Down<P> {
@@ -17,8 +17,8 @@ impl<P: Clone> Down<P> {
     }
 
     /// Where the head of the queue stands.
-    pub fn place(&self) -> Option<Place> {
-        Some(Place { due: self.due?, ticket: self.queue.first_ticket()? })
+    pub fn place(&self) -> Option<QueueHead> {
+        Some(QueueHead { due: self.due?, ticket: self.queue.first_ticket()? })
     }
 
     /// Takes over what another connection of the host has made of the host's round trips.

@@ -70,9 +70,9 @@ impl Attributes {
 
 /// What a call answered.
 #[derive(Debug)]
-pub struct Answer(i32);
+pub struct CallResult(i32);
 
-impl Answer {
+impl CallResult {
     /// The descriptor that it opened. Only for the answers of commands that open one.
     pub fn descriptor(self) -> OwnedFd {
         // SAFETY: the command answered with a new descriptor, which nobody else has: an answer is taken once.
@@ -81,9 +81,9 @@ impl Answer {
 }
 
 /// bpf(2).
-pub fn call(command: u32, attributes: &mut Attributes) -> io::Result<Answer> {
+pub fn call(command: u32, attributes: &mut Attributes) -> io::Result<CallResult> {
     // SAFETY: the attributes are as long as is said; every address in them is of a slice that the caller holds, as long as the command
     // reads or writes.
     let answer = unsafe { libc::syscall(libc::SYS_bpf, command, attributes.0.as_mut_ptr(), SIZE) };
-    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(Answer(answer as i32)) }
+    if answer < 0 { Err(io::Error::last_os_error()) } else { Ok(CallResult(answer as i32)) }
 }

@@ -3,7 +3,7 @@
 //! Every length comes from the bytes themselves and is checked: a truncated or hostile datagram gives [`Malformed`].
 
 use super::Options;
-use crate::netlink::{ALIGN, ATTRIBUTE, Answer, HEADER, attribute, close, native_u16, native_u32, open};
+use crate::netlink::{ALIGN, ATTRIBUTE, HEADER, NetlinkAck, attribute, close, native_u16, native_u32, open};
 use std::ops::Range;
 
 /// `struct nfgenmsg` (nfnetlink.h), which follows the netlink header.
@@ -122,7 +122,7 @@ fn parse(datagram: &[u8], range: Range<usize>) -> Option<Message> {
     match native_u16(datagram, range.start + 4)? {
         PACKET => packet(datagram, body + GENERIC..range.end).map(Message::Packet),
         ERROR => {
-            let Answer { errno, about } = Answer::parse(&datagram[body..range.end])?;
+            let NetlinkAck { errno, about } = NetlinkAck::parse(&datagram[body..range.end])?;
             Some(Message::Answer { errno, configuration: about == ours(libc::NFQNL_MSG_CONFIG) })
         }
         _ => Some(Message::Other),

@@ -5,7 +5,7 @@ use meshpace_mesh::{RunResult, run_with_relays};
 use meshpace_network::NoWatch;
 use meshpace_packet::{Handle, Packet, Shim, ShimBytes, ShimKind};
 use meshpace_radio::FrameKind;
-use meshpace_relay::{Asks, DropTail, Heard, Here, Place, QueueConfig, Relay, Report};
+use meshpace_relay::{Asks, DropTail, Heard, Here, QueueConfig, QueueSite, Relay, Report};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::sync::{Arc, Mutex};
 
@@ -55,7 +55,7 @@ fn a_listener_on_every_node_changes_nothing_but_the_number_of_events() {
     let listeners = |queue: &QueueConfig| -> Box<dyn Relay> { Box::new(Listener(DropTail::new(queue))) };
     let some = |queue: &QueueConfig| -> Box<dyn Relay> {
         match queue.place {
-            Place::Radio { node, .. } if node.0 % 2 == 1 => Box::new(Listener(DropTail::new(queue))),
+            QueueSite::Radio { node, .. } if node.0 % 2 == 1 => Box::new(Listener(DropTail::new(queue))),
             _ => Box::new(DropTail::new(queue)),
         }
     };
@@ -150,7 +150,9 @@ fn a_node_overhears_its_neighbour_forward_its_packets_and_knows_them_again() {
     let notes = Notes::default();
     let result =
         with_relays(&format!("[defaults]\nscheme = \"newreno\"\n{text}"), &|queue| match queue.place {
-            Place::Radio { node: NodeId(0), .. } => Box::new(Witness(DropTail::new(queue), notes.clone())),
+            QueueSite::Radio { node: NodeId(0), .. } => {
+                Box::new(Witness(DropTail::new(queue), notes.clone()))
+            }
             _ => Box::new(DropTail::new(queue)),
         });
     let notes = notes.0.lock().expect("one thread").clone();
@@ -199,7 +201,9 @@ fn reports_tell_of_retries_and_of_packets_given_up() {
     let notes = Notes::default();
     let result =
         with_relays(&format!("{}{text}{nodes}{flows}", measure(3.0, 0.0)), &|queue| match queue.place {
-            Place::Radio { node: NodeId(0), .. } => Box::new(Witness(DropTail::new(queue), notes.clone())),
+            QueueSite::Radio { node: NodeId(0), .. } => {
+                Box::new(Witness(DropTail::new(queue), notes.clone()))
+            }
             _ => Box::new(DropTail::new(queue)),
         });
     let link = row(&result, "a", "m").expect("a row");
@@ -243,7 +247,7 @@ fn a_listener_misses_what_its_link_loses() {
     let notes = Notes::default();
     let text = format!("{head}{}{nodes}{link}{}", measure(40.0, 0.0), cbr("a", "b", 1e6, 1000));
     let result = with_relays(&text, &|queue| match queue.place {
-        Place::Radio { node: NodeId(2), .. } => Box::new(Witness(DropTail::new(queue), notes.clone())),
+        QueueSite::Radio { node: NodeId(2), .. } => Box::new(Witness(DropTail::new(queue), notes.clone())),
         _ => Box::new(DropTail::new(queue)),
     });
     let heard = |kind: FrameKind, by: u32| {
@@ -329,7 +333,7 @@ fn a_relay_may_hold_packets_back_and_write_into_them() {
     let gap = Span::from_millis(20);
     let text = format!("{}{}{}", measure(10.0, 0.0), chain(3), cbr("n0", "n3", 3e5, 1000));
     let relays = |queue: &QueueConfig| -> Box<dyn Relay> {
-        let hold = matches!(queue.place, Place::Radio { node: NodeId(1), .. });
+        let hold = matches!(queue.place, QueueSite::Radio { node: NodeId(1), .. });
         let gap = if hold { gap } else { Span::ZERO };
         Box::new(Spacer { gap, queues: Default::default(), due: Instant::ZERO })
     };
@@ -365,7 +369,7 @@ fn a_relay_at_a_wire_may_hold_packets_back() {
         cbr("B", "n0", 8e5, 1000)
     );
     let result = with_relays(&text, &|queue| {
-        let wired = matches!(queue.place, Place::Wired { .. });
+        let wired = matches!(queue.place, QueueSite::Wired { .. });
         let gap = if wired { Span::from_millis(20) } else { Span::ZERO };
         Box::new(Spacer { gap, queues: Default::default(), due: Instant::ZERO })
     });

@@ -9,7 +9,7 @@ use meshpace_mesh::run_with_relays;
 use meshpace_network::NoWatch;
 use meshpace_packet::{Handle, Packet, Request};
 use meshpace_radio::FrameKind;
-use meshpace_relay::{Asks, Here, Listener, Place, QueueConfig, RELAYS, Relay};
+use meshpace_relay::{Asks, Here, Listener, QueueConfig, QueueSite, RELAYS, Relay};
 use meshpace_units::{Instant, NodeId, Span};
 use meshpace_winf::{Header, Pair};
 use std::collections::VecDeque;
@@ -100,7 +100,9 @@ fn estimate_on(text: &str, mbps: f64, keys: &[(&str, &str)]) -> Row {
         }));
         let relay = (part.build)(&values, queue);
         match queue.place {
-            Place::Radio { node: NodeId(0), .. } => Box::new(Spy(relay, Arc::clone(&notes), VecDeque::new())),
+            QueueSite::Radio { node: NodeId(0), .. } => {
+                Box::new(Spy(relay, Arc::clone(&notes), VecDeque::new()))
+            }
             _ => relay,
         }
     };

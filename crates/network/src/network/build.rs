@@ -16,7 +16,7 @@ use meshpace_radio::rate_control;
 use meshpace_radio::reception::{Capture, Curve, ReceptionLimits, Sinr};
 use meshpace_radio::{LinkLoss, Links, Losses, Phy, Position, Reception, Station, StationConfig};
 use meshpace_random::Stream;
-use meshpace_relay::{ExchangeLog, Place, QueueConfig, Relay};
+use meshpace_relay::{ExchangeLog, QueueConfig, QueueSite, Relay};
 use meshpace_routing::{Cost, ShortestPaths};
 use meshpace_scenario::{self as scenario, Measure, NodeRadio, RadioLink, Scenario};
 use meshpace_units::{Bytes, NodeId, Span};
@@ -289,7 +289,7 @@ fn interface(
 ) -> Interface {
     let node = radio.node;
     let gateway = scenario.mesh[node.index()].gateway;
-    let place = Place::Radio { node, gateway, rate: radio.mode.rate };
+    let place = QueueSite::Radio { node, gateway, rate: radio.mode.rate };
     let relay = relays(&QueueConfig {
         place,
         limit: common.queue as usize,
@@ -308,7 +308,7 @@ fn wired_links(scenario: &Scenario, relays: &RelayFactory<'_>) -> Vec<WiredLink>
         let direction = |from, to, number| {
             let loss = (link.loss > 0.0)
                 .then(|| Loss { share: link.loss, stream: Stream::new(scenario.seed, "wired-loss", number) });
-            let place = Place::Wired { from, to, rate: link.rate };
+            let place = QueueSite::Wired { from, to, rate: link.rate };
             let queue =
                 QueueConfig { place, limit: link.queue as usize, categories: false, seed: scenario.seed };
             WiredLink::new((from, to), link.rate, link.delay, relays(&queue), loss)

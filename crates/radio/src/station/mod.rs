@@ -94,7 +94,7 @@ enum Transmitter {
 
 /// An answer that waits for its SIFS.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Answer {
+struct ResponseFrame {
     kind: FrameKind,
     to: NodeId,
     /// Duration field of the frame answered.
@@ -161,7 +161,7 @@ pub struct Station {
     category: Category,
     /// The smallest contention window of best effort is 2 to the power of so much, less 1.
     ecw_min: u8,
-    answer: Option<Answer>,
+    answer: Option<ResponseFrame>,
     /// The packets in hand, those of the frame whose turn it is: offered, and neither acknowledged nor given up.
     burst: Burst,
     short_retries: u32,

@@ -1,6 +1,6 @@
 //! The receiving side: what an error-free frame for this node (or for everybody) causes.
 
-use super::{Action, Answer, Station, StationConfig, Transmitter};
+use super::{Action, ResponseFrame, Station, StationConfig, Transmitter};
 use crate::burst::{Bitmap, Burst};
 use crate::category::{Peer, Priority};
 use crate::frame::{BlockAck, Frame, FrameKind, Header};
@@ -182,7 +182,7 @@ impl Station {
 
     fn answer_with(&mut self, kind: FrameKind, frame: &Frame) {
         let Header { from: to, duration, data_mode, .. } = **frame;
-        self.answer = Some(Answer { kind, to, duration, data_mode });
+        self.answer = Some(ResponseFrame { kind, to, duration, data_mode });
     }
 
     /// The SIFS is over: the answer, or the data after a CTS, goes out.
@@ -192,7 +192,7 @@ impl Station {
             self.data_after_cts(now, config, out);
             return;
         };
-        let Answer { kind, to, duration: asked, data_mode } = answer;
+        let ResponseFrame { kind, to, duration: asked, data_mode } = answer;
         let control = phy.answer(data_mode);
         let header = |size, duration| Header {
             kind,

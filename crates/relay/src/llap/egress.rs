@@ -9,12 +9,12 @@ use meshpace_units::{Instant, NodeId, Span};
 
 /// Where packets go: the node where they leave the mesh, and the path that they name, if they name one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Way {
+pub(super) struct EgressPath {
     pub exit: NodeId,
     path: u32,
 }
 
-impl Way {
+impl EgressPath {
     pub fn of(packet: &Packet) -> Self {
         Self { exit: packet.exit, path: packet.path.map_or(0, |path| path.0.get()) }
     }
@@ -28,7 +28,7 @@ impl Way {
 /// State of one egress.
 #[derive(Debug)]
 pub(super) struct Egress {
-    pub way: Way,
+    pub way: EgressPath,
     pub next_hop: Option<NodeId>,
     pub estimates: Estimates,
     pub queue: InputQueue,
@@ -38,7 +38,7 @@ pub(super) struct Egress {
 }
 
 impl Egress {
-    pub fn new(way: Way) -> Self {
+    pub fn new(way: EgressPath) -> Self {
         let (estimates, queue) = Default::default();
         Self { way, next_hop: None, estimates, queue, watched: None, k: 0 }
     }

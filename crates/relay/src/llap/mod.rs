@@ -23,8 +23,8 @@ mod tests;
 use crate::here::Here;
 use crate::relay::{Asks, Heard, Relay};
 use crate::report::{Exchange, Report};
-use crate::{DropTail, Place, QueueConfig, RelayPart};
-use egress::{Egress, Way};
+use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
+use egress::{Egress, EgressPath};
 use input_queue::Passenger;
 use meshpace_packet::{Class, Handle, Packet};
 use meshpace_radio::FrameKind;
@@ -40,8 +40,8 @@ pub static PART: RelayPart = RelayPart::new(
      the ingress sends one every four times that. Drop-tail at wired links.",
     "schemes.md 8; Franklin, Siva Ram Murthy 2008",
     |values, queue| match queue.place {
-        Place::Radio { .. } => Box::new(Llap::new(Options::new(values), queue)),
-        Place::Wired { .. } => Box::new(DropTail::new(queue)),
+        QueueSite::Radio { .. } => Box::new(Llap::new(Options::new(values), queue)),
+        QueueSite::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
 .keys(&[&KEYS]);
@@ -90,9 +90,9 @@ impl Counts {
 struct Transmitted {
     passenger: Passenger,
     /// Whose it is; `None`: routing's, a broadcast, or one that passes.
-    paced: Option<Way>,
+    paced: Option<EgressPath>,
     /// Its time here is a sample of HT for this egress.
-    timed: Option<Way>,
+    timed: Option<EgressPath>,
 }
 
 impl Llap {
@@ -110,7 +110,7 @@ impl Llap {
     }
 
     /// The state of a way, made if there is none.
-    fn egress(&mut self, way: Way) -> usize {
+    fn egress(&mut self, way: EgressPath) -> usize {
         match self.find(way) {
             Ok(index) => index,
             Err(index) => {
@@ -120,7 +120,7 @@ impl Llap {
         }
     }
 
-    fn find(&self, way: Way) -> Result<usize, usize> {
+    fn find(&self, way: EgressPath) -> Result<usize, usize> {
         self.egresses.binary_search_by_key(&way, |egress| egress.way)
     }
 
@@ -237,7 +237,7 @@ impl Llap {
         let (id, options) = (packet.id, self.options);
         // The first copy concerns the packet's own egress alone; that something else goes out, all of them.
         let concerned = match options.copy {
-            CopyHeard::First => self.find(Way::of(packet)).map_or(0..0, |index| index..index + 1),
+            CopyHeard::First => self.find(EgressPath::of(packet)).map_or(0..0, |index| index..index + 1),
             CopyHeard::Last => 0..self.egresses.len(),
         };
         for index in concerned {
@@ -263,7 +263,7 @@ impl Relay for Llap {
         let hops = Self::hops(here, handle);
         let packet = here.packets.get(handle);
         let own = packet.travelled == 0;
-        let (class, next_hop, way) = (packet.class, packet.next_hop, Way::of(packet));
+        let (class, next_hop, way) = (packet.class, packet.next_hop, EgressPath::of(packet));
         let passenger = Passenger {
             packet: handle,
             number: self.arrivals,
@@ -356,7 +356,7 @@ impl Relay for Llap {
 
     /// k * NHT, (8.4).
     fn k_hop_delay(&self, packet: &Packet) -> Option<Span> {
-        let egress = &self.egresses[self.find(Way::of(packet)).ok()?];
+        let egress = &self.egresses[self.find(EgressPath::of(packet)).ok()?];
         Some(egress.estimates.next? * u64::from(egress.k))
     }
 

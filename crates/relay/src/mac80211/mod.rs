@@ -16,7 +16,7 @@ use crate::flow_queues::FlowQueues;
 use crate::here::Here;
 use crate::relay::{Asks, Relay};
 use crate::report::Report;
-use crate::{DropTail, Place, QueueConfig, RelayPart};
+use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
 use airtime::{Airtime, Limits, Txq};
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
@@ -31,8 +31,8 @@ pub static PART: RelayPart = RelayPart::new(
     "Linux's queues above a wireless driver: a queue a flow and neighbour under FQ-CoDel, neighbours served by air time.",
     "Linux 6.1, net/mac80211 and include/net/fq_impl.h; Hoiland-Jorgensen et al. 2017",
     |values, queue| match queue.place {
-        Place::Radio { .. } => Box::new(Mac80211::new(values, queue)),
-        Place::Wired { .. } => Box::new(DropTail::new(queue)),
+        QueueSite::Radio { .. } => Box::new(Mac80211::new(values, queue)),
+        QueueSite::Wired { .. } => Box::new(DropTail::new(queue)),
     },
 )
 .keys(&[&KEYS]);

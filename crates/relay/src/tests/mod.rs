@@ -12,7 +12,7 @@ mod source_queues;
 mod throttle;
 pub(crate) mod view;
 
-use crate::{Exchange, ExchangeLog, Here, Place, QueueConfig, Relay, Report};
+use crate::{Exchange, ExchangeLog, Here, QueueConfig, QueueSite, Relay, Report};
 use meshpace_keys::{Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
 use meshpace_radio::{Categories, Category, MacPacket, Peer, Priority};
@@ -25,14 +25,14 @@ fn at(ms: u64) -> Instant {
 }
 
 fn radio(limit: usize) -> QueueConfig {
-    let place = Place::Radio { node: NodeId(3), gateway: false, rate: Rate::bits_per_sec(11_000_000) };
+    let place = QueueSite::Radio { node: NodeId(3), gateway: false, rate: Rate::bits_per_sec(11_000_000) };
     QueueConfig { place, limit, categories: true, seed: 1 }
 }
 
 fn wired(limit: usize) -> QueueConfig {
     let rate = Rate::bits_per_sec(10_000_000);
     QueueConfig {
-        place: Place::Wired { from: Host::Wired(0), to: Host::Wired(1), rate },
+        place: QueueSite::Wired { from: Host::Wired(0), to: Host::Wired(1), rate },
         limit,
         categories: false,
         seed: 1,

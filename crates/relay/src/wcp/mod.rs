@@ -4,7 +4,7 @@
 mod neighbourhood;
 
 use crate::drop_tail::DropTail;
-use crate::here::{Here, Place};
+use crate::here::{Here, QueueSite};
 use crate::measured::{answer, asked};
 use crate::relay::{Asks, Heard, Relay, waits_in_queue};
 use crate::{QueueConfig, RelayPart};
@@ -95,7 +95,7 @@ impl Wcp {
     fn new(values: &Values, queue: &QueueConfig) -> Self {
         Self {
             queue: DropTail::new(queue),
-            wired: matches!(queue.place, Place::Wired { .. }),
+            wired: matches!(queue.place, QueueSite::Wired { .. }),
             weight: values.real("wcp_weight"),
             congested: values.real("wcp_congested"),
             links: BTreeMap::new(),

@@ -17,7 +17,7 @@ pub(crate) struct NodeSpec {
     pub role: Role,
     /// Where its role is said, for the error that the role does not fit its links.
     pub role_at: Location,
-    pub place: Place,
+    pub place: Placement,
     /// Where its place is said, or would be.
     pub place_at: Location,
     pub address: Option<(Ipv4Addr, Location)>,
@@ -27,7 +27,7 @@ pub(crate) struct NodeSpec {
 
 /// Where the file says a node stands.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum Placement {
     /// It does not say.
     Nowhere,
     /// In metres.
@@ -97,7 +97,7 @@ fn read_node(settings: &Settings<'_>, radio: &RadioSpec) -> Result<NodeSpec, Sce
 }
 
 /// A place is x and y, lat and lon, or somewhere within a rectangle; a wired node has none, since none of the keys applies to it.
-fn read_place(settings: &Settings<'_>) -> Result<Place, ScenarioError> {
+fn read_place(settings: &Settings<'_>) -> Result<Placement, ScenarioError> {
     const BOTH: &str = "x and y, or lat and lon, or within";
     let given = |names: [&'static str; 2]| names.into_iter().find(|name| settings.gives(name));
     let height = settings.given("height")?.map(|height| height.real());
@@ -111,7 +111,7 @@ fn read_place(settings: &Settings<'_>) -> Result<Place, ScenarioError> {
             let allowed = "[west, south, east, north], west up to east and south up to north";
             return Err(settings.at("within").error(settings.found("within"), allowed));
         }
-        return Ok(Place::Within { rectangle, height: height.unwrap_or(0.0) });
+        return Ok(Placement::Within { rectangle, height: height.unwrap_or(0.0) });
     }
     match (given(["x", "y"]), given(["lat", "lon"])) {
         (Some(flat), Some(globe)) => {
@@ -119,16 +119,16 @@ fn read_place(settings: &Settings<'_>) -> Result<Place, ScenarioError> {
         }
         (Some(_), None) => {
             let (x, y) = (settings.value("x")?.real(), settings.value("y")?.real());
-            Ok(Place::Flat(Position { x, y, z: height.unwrap_or(0.0) }))
+            Ok(Placement::Flat(Position { x, y, z: height.unwrap_or(0.0) }))
         }
         (None, Some(_)) => {
             let (lat, lon) = (settings.value("lat")?.real(), settings.value("lon")?.real());
-            Ok(Place::Globe { lat, lon, height: height.unwrap_or(0.0) })
+            Ok(Placement::Globe { lat, lon, height: height.unwrap_or(0.0) })
         }
         (None, None) if height.is_some() => {
             Err(settings.at("height").error("a height without a place", format!("{BOTH}, beside it")))
         }
-        (None, None) => Ok(Place::Nowhere),
+        (None, None) => Ok(Placement::Nowhere),
     }
 }
 

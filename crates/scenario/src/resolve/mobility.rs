@@ -2,7 +2,7 @@
 
 use super::network::Network;
 use crate::file::ScenarioFile;
-use crate::read::Place;
+use crate::read::Placement;
 use crate::{Mobility, Position, ScenarioError};
 use meshpace_units::NodeId;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub(crate) fn resolve(file: &ScenarioFile, network: &Network) -> Result<Mobility
     });
     let mut own = BTreeMap::new();
     for spec in &file.nodes {
-        if let Place::Within { rectangle, .. } = spec.place {
+        if let Placement::Within { rectangle, .. } = spec.place {
             own.insert(network.mesh_node(&spec.id)?, rectangle);
         }
     }

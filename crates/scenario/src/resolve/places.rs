@@ -2,7 +2,7 @@
 
 use crate::file::ScenarioFile;
 use crate::limits::MESH_EXTENT;
-use crate::read::{Place, Role};
+use crate::read::{Placement, Role};
 use crate::{Position, Rectangle, ScenarioError};
 use meshpace_random::Stream;
 
@@ -17,9 +17,9 @@ pub(crate) fn places(
     seed: u64,
 ) -> Result<Vec<Option<Position>>, ScenarioError> {
     let mesh = || file.nodes.iter().filter(|node| node.role != Role::Wired);
-    let is_globe = |place: &Place| matches!(place, Place::Globe { .. });
-    let placed = mesh().find(|node| node.place != Place::Nowhere);
-    if let Some(node) = mesh().find(|node| node.place == Place::Nowhere) {
+    let is_globe = |place: &Placement| matches!(place, Placement::Globe { .. });
+    let placed = mesh().find(|node| node.place != Placement::Nowhere);
+    if let Some(node) = mesh().find(|node| node.place == Placement::Nowhere) {
         if generated || placed.is_some() || file.radio_links.is_empty() {
             return Err(node.place_at.error("nothing", ALLOWED));
         }
@@ -28,23 +28,23 @@ pub(crate) fn places(
         }
     }
     let globe = mesh().find(|node| is_globe(&node.place));
-    let other = mesh().find(|node| matches!(node.place, Place::Flat(_) | Place::Within { .. }));
+    let other = mesh().find(|node| matches!(node.place, Placement::Flat(_) | Placement::Within { .. }));
     if let Some(node) = globe.filter(|_| generated || other.is_some()) {
         let found = "lat and lon beside nodes placed in metres";
         return Err(node.place_at.error(found, "x and y, or lat and lon at every node and no generator"));
     }
     let projection = Projection::around(mesh().filter_map(|node| match node.place {
-        Place::Globe { lat, lon, .. } => Some((lat, lon)),
+        Placement::Globe { lat, lon, .. } => Some((lat, lon)),
         _ => None,
     }));
     let place = |(index, node): (u64, &crate::read::NodeSpec)| match (node.place, &projection) {
-        (Place::Flat(position), _) => Ok(Some(position)),
-        (Place::Within { rectangle: Rectangle { west, south, east, north }, height }, _) => {
+        (Placement::Flat(position), _) => Ok(Some(position)),
+        (Placement::Within { rectangle: Rectangle { west, south, east, north }, height }, _) => {
             let mut draw = Stream::new(seed, "place-within", index);
             let (x, y) = (draw.uniform(west, east), draw.uniform(south, north));
             Ok(Some(Position { x, y, z: height }))
         }
-        (Place::Globe { lat, lon, height }, Some(projection)) => {
+        (Placement::Globe { lat, lon, height }, Some(projection)) => {
             let (x, y) = projection.project(lat, lon);
             if x.abs().max(y.abs()) > MESH_EXTENT {
                 let found = format!("a node {:.0} km from the first", libm::hypot(x, y) / 1e3);

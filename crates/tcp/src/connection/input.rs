@@ -3,7 +3,7 @@
 use super::{Connection, State};
 use crate::event::{Arrival, Closing, Event, Received};
 use crate::position;
-use crate::receiver::{Transit, Way};
+use crate::receiver::{SegmentContext, Transit};
 use crate::segment::Segment;
 use crate::sender::AckEvent;
 use alloc::boxed::Box;
@@ -36,7 +36,7 @@ impl Connection {
     }
 
     fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
-        let way = Way {
+        let way = SegmentContext {
             ecn: arrival.ecn,
             transit: self.transit(now, segment),
             echo: self.echoed(now, segment),
@@ -200,7 +200,7 @@ impl Connection {
         Some(Transit::Relative(self.clock(now).wrapping_sub(stamp.value)))
     }
 
-    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64, way: Way) -> Received {
+    fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64, way: SegmentContext) -> Received {
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
         if segment.sequence_length() == 0 {

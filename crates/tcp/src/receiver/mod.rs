@@ -47,7 +47,7 @@ pub(crate) struct Taken {
 
 /// What the packet of a segment says of its way.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Way {
+pub(crate) struct SegmentContext {
     pub(crate) ecn: Ecn,
     pub(crate) transit: Option<Transit>,
     /// The time stamp of ours that it echoes, and the time since that.
@@ -149,7 +149,14 @@ impl Receiver {
     }
 
     /// Takes the payload `[start, start + length)` and the FIN behind it, of a segment with these flags.
-    pub(crate) fn take(&mut self, now: Instant, start: u64, length: u64, flags: Flags, way: Way) -> Taken {
+    pub(crate) fn take(
+        &mut self,
+        now: Instant,
+        start: u64,
+        length: u64,
+        flags: Flags,
+        way: SegmentContext,
+    ) -> Taken {
         let (fin, pushed) = (flags.fin, flags.psh);
         let mut taken = Taken::default();
         if length == 0 && !fin {
@@ -164,7 +171,7 @@ impl Receiver {
             let length = length as u32;
             // Payload may lie over the number of the SYN, which no byte of the stream has.
             let offset = start.saturating_sub(1);
-            let Way { ecn, transit, timeout, .. } = way;
+            let SegmentContext { ecn, transit, timeout, .. } = way;
             self.acknowledging.on_segment(&Arrived {
                 now,
                 offset,
@@ -218,7 +225,7 @@ impl Receiver {
     }
 
     /// A segment of `length` bytes that came now may make the buffer grow, and what of it is offered.
-    fn grow(&mut self, now: Instant, length: u64, order: Order, way: Way) {
+    fn grow(&mut self, now: Instant, length: u64, order: Order, way: SegmentContext) {
         let taken = self.delivered() - self.unread;
         let Some(autotune) = &mut self.autotune else { return };
         let beyond = self.early.end().map_or(0, |end| end.saturating_sub(self.nxt));
@@ -236,8 +243,15 @@ impl Receiver {
     }
 
     /// A segment with payload arrived that is not taken: it is old, or behind the window.
-    pub(crate) fn refuse(&mut self, now: Instant, start: u64, length: u32, flags: Flags, way: Way) {
-        let (offset, Way { ecn, transit, timeout, .. }) = (start.saturating_sub(1), way);
+    pub(crate) fn refuse(
+        &mut self,
+        now: Instant,
+        start: u64,
+        length: u32,
+        flags: Flags,
+        way: SegmentContext,
+    ) {
+        let (offset, SegmentContext { ecn, transit, timeout, .. }) = (start.saturating_sub(1), way);
         self.note_duplicate(start, start + u64::from(length));
         let (order, pushed) = (Order::Old, flags.psh);
         self.acknowledging.on_segment(&Arrived { now, offset, length, order, pushed, ecn, transit, timeout });

@@ -17,7 +17,7 @@ from meshpace.study.words import percent
 from meshpace.study.written.families import Rows, members, named, within
 from meshpace.study.written.rules import rule, show
 from meshpace.study.written.sizes import sized
-from meshpace.study.written.vocabulary import Asked, Place, Words
+from meshpace.study.written.vocabulary import Asked, Scope, Words
 
 _ROLES = {role.name.lower(): role for role in Role}
 
@@ -164,10 +164,10 @@ def _studies(table: Keys, setting: Setting) -> list[Study]:
     return [setting.studies[name] for name in names]
 
 
-def _place(studies: Sequence[Study], setting: Setting) -> Place:
+def _place(studies: Sequence[Study], setting: Setting) -> Scope:
     schemes = dict.fromkeys(scheme for study in studies for scheme in study.schemes)
     labels = dict.fromkeys(point.label for study in studies for point in study.axis.points)
-    return Place(setting.words, list(schemes), list(labels))
+    return Scope(setting.words, list(schemes), list(labels))
 
 
 def _against(table: Keys, asked: Asked, setting: Setting) -> Against:

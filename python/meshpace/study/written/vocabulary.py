@@ -127,7 +127,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Scope:
     """Where a number is asked for: the words that are known there, the schemes and points of its studies."""
 
     words: Words
@@ -262,7 +262,7 @@ def labelled(table: Keys, key: str, labels: Sequence[str]) -> tuple[str, ...]:
 
 def arguments(table: Keys, word: Callable[..., Any], words: Words, skip: Sequence[str]) -> dict[str, Any]:
     """What a function that is no measure is called with, but for the parameters ``skip``."""
-    return Place(words, (), ())._arguments(table, word, skip)
+    return Scope(words, (), ())._arguments(table, word, skip)
 
 
 @functools.cache

@@ -40,13 +40,13 @@ fn a_rate_is_payload_an_interval() {
 
 #[test]
 fn answers_survive_the_wire() {
-    use crate::control::protocol::{Answer, Line, SCHEMA};
+    use crate::control::protocol::{Line, Reply, SCHEMA};
     let config = Config::parse("test", b"[mesh]\ninterfaces = [\"mesh0\"]").unwrap();
     let snapshot = example::snapshot(vec![example::report(1, 900), example::report(2, 100)]);
     for answer in [
-        Answer::Status(Box::new(status(&snapshot, &config, &[]))),
-        Answer::Flow(Box::new(example::detail())),
-        Answer::Done("done".into()),
+        Reply::Status(Box::new(status(&snapshot, &config, &[]))),
+        Reply::Flow(Box::new(example::detail())),
+        Reply::Done("done".into()),
     ] {
         let line = Line { schema: SCHEMA, answer };
         let text = serde_json::to_string(&line).unwrap();

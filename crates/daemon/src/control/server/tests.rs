@@ -17,7 +17,7 @@ fn served() -> (Running, Server, Control) {
     (running, server, control)
 }
 
-fn ask(control: &Control, request: &Request) -> Result<Answer, Failure> {
+fn ask(control: &Control, request: &Request) -> Result<Reply, Failure> {
     let socket = SocketArgs { socket: control.socket.clone() };
     Ok(Client::ask_once(&socket, request)?.answer)
 }
@@ -36,13 +36,13 @@ fn raw(control: &Control, bytes: &[u8]) -> serde_json::Value {
 #[test]
 fn every_command_is_answered() {
     let (running, server, control) = served();
-    let Answer::Status(status) = ask(&control, &Request::Status {}).unwrap() else { panic!("no status") };
+    let Reply::Status(status) = ask(&control, &Request::Status {}).unwrap() else { panic!("no status") };
     assert_eq!((status.flows.known, status.fairness.active), (2, 2));
     let flows =
         Request::Flows { filter: Some("10.1.2.2".into()), sort: SortKey::Name, reverse: false, limit: None };
-    let Answer::Flows(flows) = ask(&control, &flows).unwrap() else { panic!("no flows") };
+    let Reply::Flows(flows) = ask(&control, &flows).unwrap() else { panic!("no flows") };
     assert_eq!((flows.known, flows.matching, flows.list.len()), (2, 1, 1));
-    let Answer::Flow(detail) = ask(&control, &Request::Flow { flow: "10.1.2.1".into() }).unwrap() else {
+    let Reply::Flow(detail) = ask(&control, &Request::Flow { flow: "10.1.2.1".into() }).unwrap() else {
         panic!("no flow")
     };
     assert_eq!(detail.flow.flow, "10.1.2.1:5001-192.0.2.1:443");
@@ -54,13 +54,13 @@ fn every_command_is_answered() {
     };
     assert_eq!(
         ask(&control, &mode).unwrap(),
-        Answer::Done("10.1.2.0/24: observe, until the next reload".into())
+        Reply::Done("10.1.2.0/24: observe, until the next reload".into())
     );
     let host = "10.1.2.1".parse().unwrap();
     assert_eq!(running.daemon().config().policy(host).mode, crate::config::Mode::Observe);
-    assert_eq!(ask(&control, &Request::Reload {}).unwrap(), Answer::Done("in force".into()));
+    assert_eq!(ask(&control, &Request::Reload {}).unwrap(), Reply::Done("in force".into()));
     assert_eq!(running.daemon().config().policy(host).mode, crate::config::Mode::Pace, "the file's again");
-    assert!(matches!(ask(&control, &Request::Stop {}).unwrap(), Answer::Done(_)));
+    assert!(matches!(ask(&control, &Request::Stop {}).unwrap(), Reply::Done(_)));
     running.end_data_thread();
     let failure = ask(&control, &Request::Status {}).unwrap_err();
     assert!(
@@ -164,17 +164,17 @@ fn who_may_look_and_who_may_change() {
     let root = Peer { uid: 0, pid: 79 };
     let flows = Request::Flows { filter: None, sort: SortKey::Name, reverse: false, limit: None };
     for look in [Request::Status {}, flows, Request::Flow { flow: "10.1.2.1".into() }] {
-        assert!(!matches!(daemon.answer(look.clone(), looker), Answer::Error(_)), "{look:?}");
+        assert!(!matches!(daemon.answer(look.clone(), looker), Reply::Error(_)), "{look:?}");
     }
     let mode = Request::Mode { mode: "observe".into(), subnet: None, anyway: false, unguarded: false };
     for change in [mode.clone(), Request::Reload {}, Request::Stop {}] {
-        let Answer::Error(refusal) = daemon.answer(change.clone(), looker) else { panic!("{change:?}") };
+        let Reply::Error(refusal) = daemon.answer(change.clone(), looker) else { panic!("{change:?}") };
         assert!(!refusal.mendable && refusal.message.contains("uid 4711 may look") == (owner.uid == 0));
         assert!(refusal.message.contains("only root and the daemon's user"), "{}", refusal.message);
     }
     assert_eq!(daemon.config().mode, crate::config::Mode::Pace, "nothing has changed");
     for (peer, change) in [(owner, mode), (root, Request::Reload {}), (root, Request::Stop {})] {
-        assert!(matches!(daemon.answer(change.clone(), peer), Answer::Done(_)), "{change:?}");
+        assert!(matches!(daemon.answer(change.clone(), peer), Reply::Done(_)), "{change:?}");
     }
     log.close();
     let text = fs::read_to_string(file).unwrap();
@@ -197,9 +197,9 @@ fn who_may_look_and_who_may_change() {
 #[test]
 fn those_who_may_only_look_leave_places_for_others() {
     let clients = Arc::new(AtomicUsize::new(0));
-    let lookers: Vec<_> = (0..CLIENTS_MAX).map_while(|_| Place::take(&clients, LOOKERS_MAX)).collect();
+    let lookers: Vec<_> = (0..CLIENTS_MAX).map_while(|_| ClientSlot::take(&clients, LOOKERS_MAX)).collect();
     assert_eq!(lookers.len(), LOOKERS_MAX);
-    let others: Vec<_> = (0..CLIENTS_MAX).map_while(|_| Place::take(&clients, CLIENTS_MAX)).collect();
+    let others: Vec<_> = (0..CLIENTS_MAX).map_while(|_| ClientSlot::take(&clients, CLIENTS_MAX)).collect();
     assert_eq!(others.len(), CLIENTS_MAX - LOOKERS_MAX);
     drop((lookers, others));
     assert_eq!(clients.load(Ordering::Acquire), 0);

@@ -46,7 +46,7 @@ fn ms(n: u64) -> Instant {
     Instant::ZERO + Span::from_millis(n)
 }
 
-fn event(at: Instant, n: u16, told: Told) -> Event {
+fn event(at: Instant, n: u16, told: EventKind) -> Event {
     Event { at, key: key(n), segment: Bytes(u64::from(MSS)), window: None, ttl: None, told }
 }
 
@@ -79,11 +79,11 @@ fn without_control() -> Config {
 #[test]
 fn a_flow_is_let_through_until_its_first_sample_and_paced_from_then_on() {
     let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
-    engine.handle_event(&event(ms(1), 1, Told::Opened), &mut judge);
+    engine.handle_event(&event(ms(1), 1, EventKind::Opened), &mut judge);
     // 65,535 bytes of window twice, in packets of 1,488 bytes.
     let unpaced = Pace { interval: None, packets: 88, handling: PACE };
     assert_eq!(orders(&mut engine), [Order::Pace(key(1), unpaced)]);
-    engine.handle_event(&event(ms(41), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(41), 1, EventKind::Sample(Span::from_millis(40))), &mut judge);
     // schemes.md (2.1): 2 * (40 ms / 4 + 8 * 1448 / 11 Mbit/s).
     let interval = Some(Span::from_nanos(22_106_182));
     assert_eq!(orders(&mut engine), [Order::Pace(key(1), Pace { interval, ..unpaced })]);
@@ -94,7 +94,7 @@ fn a_flow_is_let_through_until_its_first_sample_and_paced_from_then_on() {
 fn several_samples_of_a_batch_are_one_order() {
     let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     for n in 0..20 {
-        engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40 + n))), &mut judge);
+        engine.handle_event(&event(ms(n), 1, EventKind::Sample(Span::from_millis(40 + n))), &mut judge);
     }
     assert_eq!(orders(&mut engine).len(), 1);
     assert_eq!(engine.flow(&key(1)).map(|flow| flow.rate_law().map(RateLaw::samples)), Some(Some(20)));
@@ -103,7 +103,7 @@ fn several_samples_of_a_batch_are_one_order() {
 #[test]
 fn the_receivers_window_bounds_what_may_wait() {
     let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
-    let mut opened = event(ms(0), 1, Told::Opened);
+    let mut opened = event(ms(0), 1, EventKind::Opened);
     // The last is a quarter of `gap_held_max`: a receiver that announces ever so much cannot take all places.
     for (window, packets) in [(100, 1), (14_880, 20), (1 << 30, 16_384)] {
         opened.window = Some(Bytes(window));
@@ -116,7 +116,7 @@ fn the_receivers_window_bounds_what_may_wait() {
 #[test]
 fn what_is_only_watched_is_measured_too() {
     let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER, khd(4)), Everything(OBSERVE));
-    engine.handle_event(&event(ms(0), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(0), 1, EventKind::Sample(Span::from_millis(40))), &mut judge);
     let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
     assert_eq!(pace.handling, OBSERVE);
     assert!(engine.flow(&key(1)).is_some_and(|flow| flow.interval().is_some()));
@@ -135,7 +135,7 @@ fn what_is_only_watched_is_measured_too() {
 fn other_parameters_of_law_and_control_keep_what_was_measured() {
     let (mut engine, mut judge) = (Engine::new(ms(0), Config::PAPER, khd(4)), Everything(PACE));
     for n in 0..2 {
-        engine.handle_event(&event(ms(n), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+        engine.handle_event(&event(ms(n), 1, EventKind::Sample(Span::from_millis(40))), &mut judge);
     }
     let Some(Order::Pace(_, pace)) = engine.poll_order() else { panic!("an order") };
     let control = GoodputControlConfig { interval: Span::from_secs(7), ..GoodputControlConfig::PAPER };
@@ -145,7 +145,7 @@ fn other_parameters_of_law_and_control_keep_what_was_measured() {
     let why = engine.explain(&key(1)).expect("a flow");
     assert_eq!(why.law.and_then(|law| Some(law.rate_law()?.samples())), Some(2));
     assert!(why.standing.is_some(), "still under goodput control");
-    engine.handle_event(&event(ms(3), 1, Told::Sample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(3), 1, EventKind::Sample(Span::from_millis(40))), &mut judge);
     let Some(Order::Pace(_, faster)) = engine.poll_order() else { panic!("an order") };
     assert!(faster.interval < pace.interval, "{faster:?} {pace:?}");
 }
@@ -154,10 +154,10 @@ fn other_parameters_of_law_and_control_keep_what_was_measured() {
 fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
     let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     for n in 1..=4 {
-        engine.handle_event(&event(ms(0), n, Told::Opened), &mut judge);
+        engine.handle_event(&event(ms(0), n, EventKind::Opened), &mut judge);
     }
     orders(&mut engine);
-    engine.handle_event(&event(ms(1), 1, Told::Closed), &mut judge);
+    engine.handle_event(&event(ms(1), 1, EventKind::Closed), &mut judge);
     assert_eq!(orders(&mut engine), [Order::Forget(key(1))]);
     // All were heard of since the last look.
     engine.handle_timeout(ms(5_000));
@@ -174,11 +174,11 @@ fn a_flow_ends_when_the_kernel_says_so_or_no_longer_has_it_or_it_is_silent() {
 fn a_flood_takes_no_more_places_than_there_are_and_none_of_a_flow_that_is_measured() {
     let config = Config { flows_max: 100, ..Config::PAPER };
     let (mut engine, mut judge) = (Engine::new(ms(0), config, khd(4)), Everything(PACE));
-    engine.handle_event(&event(ms(0), 1, Told::Sample(Span::from_millis(40))), &mut judge);
-    engine.handle_event(&event(ms(0), 2, Told::WiredSample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(0), 1, EventKind::Sample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(0), 2, EventKind::WiredSample(Span::from_millis(40))), &mut judge);
     orders(&mut engine);
     for n in 10..5_010 {
-        engine.handle_event(&event(ms(u64::from(n)), n, Told::Opened), &mut judge);
+        engine.handle_event(&event(ms(u64::from(n)), n, EventKind::Opened), &mut judge);
         orders(&mut engine);
     }
     assert_eq!((engine.flow_count(), engine.unmeasured.len()), (27, 25), "a quarter of the places");
@@ -188,14 +188,14 @@ fn a_flood_takes_no_more_places_than_there_are_and_none_of_a_flow_that_is_measur
     // What the kernel's table has beside them waits for a round trip.
     engine.handle_flow(ms(5_010), &key(9), &known(ms(5_010), 1, 0), &mut judge);
     assert_eq!((engine.flow_count(), engine.untracked(), orders(&mut engine)), (27, 0, vec![]));
-    engine.handle_event(&event(ms(5_011), 9, Told::Sample(Span::from_millis(40))), &mut judge);
+    engine.handle_event(&event(ms(5_011), 9, EventKind::Sample(Span::from_millis(40))), &mut judge);
     assert!(matches!(orders(&mut engine)[..], [Order::Forget(_), Order::Pace(_, _)]));
     assert_eq!((engine.flow_count(), engine.unmeasured.len()), (27, 24));
     // All places taken by measured ones: none is taken back.
     for n in 4_913..5_010 {
-        engine.handle_event(&event(ms(6_000), n, Told::Sample(Span::from_millis(40))), &mut judge);
+        engine.handle_event(&event(ms(6_000), n, EventKind::Sample(Span::from_millis(40))), &mut judge);
     }
-    engine.handle_event(&event(ms(6_001), 6_000, Told::Opened), &mut judge);
+    engine.handle_event(&event(ms(6_001), 6_000, EventKind::Opened), &mut judge);
     assert!(engine.flow_count() == 100 && engine.flow(&key(6_000)).is_none() && engine.untracked() == 1);
 }
 
@@ -271,7 +271,7 @@ impl Both {
         };
         let judge = &mut Everything(PACE);
         if self.sent[index] == 0 {
-            self.engine.handle_event(&event(self.now, flow, Told::Opened), judge);
+            self.engine.handle_event(&event(self.now, flow, EventKind::Opened), judge);
         }
         self.sent[index] += MSS;
         self.hand_in(Side::Wired, &bare, flow);
@@ -279,7 +279,7 @@ impl Both {
         let ack = Segment { seq: Seq(0), ack: Seq(self.sent[index]), payload: 0, ..bare };
         self.hand_in(Side::Wireless, &ack, flow);
         self.acked[index] += MSS;
-        self.engine.handle_event(&event(self.now, flow, Told::Sample(rtt)), judge);
+        self.engine.handle_event(&event(self.now, flow, EventKind::Sample(rtt)), judge);
         self.now += Span::from_secs(2);
         self.run_timers();
     }

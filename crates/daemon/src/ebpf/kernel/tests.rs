@@ -6,7 +6,7 @@ mod plausible;
 mod reading;
 
 use super::*;
-use crate::ebpf::layout::{Handling, Pace, Told};
+use crate::ebpf::layout::{EventKind, Handling, Pace};
 use crate::ebpf::trying::make_plausible;
 use bench::*;
 use meshpace_gateway::Treatment;
@@ -33,7 +33,7 @@ fn departures_are_an_interval_apart_and_what_would_wait_too_long_is_dropped() {
     assert_eq!([stamps[1] - stamps[0], stamps[2] - stamps[1]], [INTERVAL; 2]);
     let verdicts: Vec<u32> = ran.iter().map(|ran| ran.verdict).collect();
     assert_eq!(verdicts, [NEXT, NEXT, NEXT, NEXT, SHOT, SHOT]);
-    assert_eq!(bench.told(), [Told::Opened]);
+    assert_eq!(bench.told(), [EventKind::Opened]);
     let flow = bench.flow().expect("known");
     assert_eq!((flow.delayed, flow.drops, flow.segment), (3, 2, Bytes(1000)));
     assert_eq!((bench.counters().delayed, bench.counters().dropped), (3, 2));
@@ -58,13 +58,15 @@ fn acknowledgements_tell_round_trips_and_retransmissions_none() {
     for n in 0..3 {
         bench.down(&segment(START + n * 1000, 1, 1000));
     }
-    assert_eq!(bench.told(), [Told::Opened]);
+    assert_eq!(bench.told(), [EventKind::Opened]);
     std::thread::sleep(std::time::Duration::from_millis(3));
     // Two segments with one ACK, across the wrap: one sample, of the newest.
     bench.up(&segment(1, START + 2000, 0));
     let passed = monotonic_now() - sent;
     match bench.told()[..] {
-        [Told::Sample(rtt)] => assert!(rtt >= Span::from_millis(3) && rtt <= passed, "{rtt:?} of {passed:?}"),
+        [EventKind::Sample(rtt)] => {
+            assert!(rtt >= Span::from_millis(3) && rtt <= passed, "{rtt:?} of {passed:?}");
+        }
         ref other => panic!("{other:?}"),
     }
     bench.up(&segment(1, START + 2000, 0));
@@ -77,7 +79,7 @@ fn acknowledgements_tell_round_trips_and_retransmissions_none() {
     assert_eq!(bench.told(), []);
     bench.down(&segment(START + 4000, 1, 1000));
     bench.up(&segment(1, START + 5000, 0));
-    assert!(matches!(bench.told()[..], [Told::Sample(_)]), "and after it all is well");
+    assert!(matches!(bench.told()[..], [EventKind::Sample(_)]), "and after it all is well");
     assert_eq!(bench.flow().map(|flow| flow.down.acked), Some(Bytes(5000)));
     // It still waits for its departure: an acknowledgement of it is made up.
     bench.order(Some(INTERVAL * 100), 100, Treatment::Pace);
@@ -108,7 +110,7 @@ fn late_bytes_are_forgotten_once_acknowledged() {
     assert_eq!(bench.told(), []);
     bench.down(&segment(at + 2000, 1, 1000));
     bench.up(&ack(at + 3000));
-    assert!(matches!(bench.told()[..], [Told::Sample(_)]));
+    assert!(matches!(bench.told()[..], [EventKind::Sample(_)]));
 }
 
 #[test]
@@ -171,7 +173,7 @@ fn the_wired_round_trip_is_written_where_there_is_room() {
             bench
                 .told()
                 .iter()
-                .any(|told| matches!(told, Told::WiredSample(rtt) if *rtt >= Span::from_millis(2)))
+                .any(|told| matches!(told, EventKind::WiredSample(rtt) if *rtt >= Span::from_millis(2)))
         );
         assert_eq!(bench.flow().map(|flow| flow.options), Some(1));
         // The same once more is a duplicate: untouched.
@@ -252,19 +254,19 @@ fn a_connection_ends_with_its_fins_or_a_plausible_reset() {
     bench.down(&segment(START, 1, 1000));
     let rst = |seq: u32| Segment { flags: Flags { rst: true, ..Flags::default() }, ..segment(seq, 0, 0) };
     bench.up(&segment(1, START + 1000, 0));
-    assert!(matches!(bench.told()[..], [Told::Opened, Told::Sample(_)]));
+    assert!(matches!(bench.told()[..], [EventKind::Opened, EventKind::Sample(_)]));
     for blind in [40_000, u32::MAX - 40_000] {
         bench.up(&rst(blind));
     }
     assert_eq!((bench.told(), bench.flow().is_some()), (vec![], true), "a blind RST ends nothing");
     bench.up(&rst(1));
-    assert_eq!((bench.told(), bench.flow()), (vec![Told::Closed], None));
+    assert_eq!((bench.told(), bench.flow()), (vec![EventKind::Closed], None));
     let fin = |segment: Segment| Segment { flags: Flags { fin: true, ..ACK }, ..segment };
     bench.down(&fin(segment(START, 1, 1000)));
     bench.up(&fin(segment(1, START + 1001, 0)));
-    assert!(matches!(bench.told()[..], [Told::Opened, Told::Sample(_)]));
+    assert!(matches!(bench.told()[..], [EventKind::Opened, EventKind::Sample(_)]));
     bench.down(&segment(START + 1001, 2, 0));
-    assert_eq!((bench.told(), bench.flow()), (vec![Told::Closed], None));
+    assert_eq!((bench.told(), bench.flow()), (vec![EventKind::Closed], None));
 }
 
 #[test]
@@ -306,7 +308,7 @@ fn an_unsegmented_packet_is_timed_by_segments_and_charged_for_all_of_them() {
     std::thread::sleep(std::time::Duration::from_millis(1));
     bench.up(&segment(1, START + 600, 0));
     bench.up(&segment(1, START + 1000, 0));
-    assert!(matches!(bench.told()[..], [Told::Opened, Told::Sample(_), Told::Sample(_)]));
+    assert!(matches!(bench.told()[..], [EventKind::Opened, EventKind::Sample(_), EventKind::Sample(_)]));
     assert_eq!(bench.flow().map(|flow| flow.segment), Some(Bytes(300)));
     let next = bench.down(&segment(START + 1000, 1, 1000)).departure.expect("a departure");
     assert!(next >= before + INTERVAL * 4 && next <= monotonic_now() + INTERVAL * 4);

@@ -5,7 +5,7 @@ mod bench;
 mod reading;
 mod same;
 
-use crate::edge::layout::{SENT_MARK, Told};
+use crate::edge::layout::{EventKind, SENT_MARK};
 use bench::*;
 use meshpace_tcp::{Flags, Options, Segment, Timestamps};
 use meshpace_units::{Seq, Span};
@@ -35,7 +35,7 @@ fn one_passes_for_sixteen_segments_and_the_newest_waits() {
         assert_eq!((held.ack, held.ip, held.interface), (bytes_at(271).0, 14, 1));
         assert!(held.at >= before && held.at <= bench.now());
         assert_eq!(held.frame, bench.framed(&bench.build(&ack(271))));
-        assert_eq!(bench.told(), [Told::Kept], "once");
+        assert_eq!(bench.told(), [EventKind::Kept], "once");
         assert_eq!(bench.run(&ack(272)), NEXT);
         assert_eq!((bench.held(), bench.told()), (None, vec![]), "it stands for all of them");
         assert_eq!([ACKS, WITHHELD, SENT, NEWS].map(|n| bench.counter(n)), [32, 15, 0, 0]);
@@ -113,8 +113,8 @@ fn what_says_more_passes_and_what_it_does_not_stand_for_follows() {
     let sack = |segments| Segment { options: Options { sack: block, ..Options::NONE }, ..ack(segments) };
     let flags = |flags: Flags, segments| Segment { flags, ..ack(segments) };
     const ACK: Flags = Flags { ack: true, ..Flags::NONE };
-    let yields = [Told::Kept, Told::Yields(bytes_at(257).0)];
-    let cases: [(&str, Segment, &[Told]); 11] = [
+    let yields = [EventKind::Kept, EventKind::Yields(bytes_at(257).0)];
+    let cases: [(&str, Segment, &[EventKind]); 11] = [
         ("a repeat", ack(257), &yields),
         ("an older one", ack(250), &yields),
         ("a gap behind it", sack(257), &yields),
@@ -153,7 +153,7 @@ fn what_yields_and_is_replaced_keeps_its_place() {
     bench.run(&ack(257));
     // User space is not there yet, and a newer one comes.
     assert_eq!(bench.run(&ack(258)), KEPT);
-    assert_eq!(bench.told(), [Told::Kept, Told::Yields(bytes_at(257).0)], "which is known to wait");
+    assert_eq!(bench.told(), [EventKind::Kept, EventKind::Yields(bytes_at(257).0)], "which is known to wait");
     assert_eq!(bench.held().map(|held| held.ack), Some(bytes_at(258).0));
 }
 

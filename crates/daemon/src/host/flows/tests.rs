@@ -6,15 +6,19 @@ use proptest::prelude::*;
 
 const MBIT: u64 = 1_000_000;
 
-fn way() -> Way {
-    Way { by_address: vec![("10.1.2.0/24".parse().unwrap(), 2)], hops: 4, rate: Rate::bits_per_sec(2 * MBIT) }
+fn way() -> GatewayPath {
+    GatewayPath {
+        by_address: vec![("10.1.2.0/24".parse().unwrap(), 2)],
+        hops: 4,
+        rate: Rate::bits_per_sec(2 * MBIT),
+    }
 }
 
 fn flows() -> Flows {
     Flows::new(LawMaker::own(RateLaw::new(AdaptiveConfig::PAPER)), Span::from_millis(50), way())
 }
 
-fn report(cookie: u64, ms: u64, told: Told) -> Report {
+fn report(cookie: u64, ms: u64, told: ReportKind) -> Report {
     Report {
         at: Instant::from_nanos(ms * 1_000_000),
         cookie: Cookie(cookie),
@@ -24,10 +28,10 @@ fn report(cookie: u64, ms: u64, told: Told) -> Report {
     }
 }
 
-const OPENED: Told = Told::Opened { adopted: false };
+const OPENED: ReportKind = ReportKind::Opened { adopted: false };
 
-fn sample(rtt_ms: u64, wired_ms: Option<u64>) -> Told {
-    Told::Sample { rtt: Span::from_millis(rtt_ms), rtt_wired: wired_ms.map(Span::from_millis) }
+fn sample(rtt_ms: u64, wired_ms: Option<u64>) -> ReportKind {
+    ReportKind::Sample { rtt: Span::from_millis(rtt_ms), rtt_wired: wired_ms.map(Span::from_millis) }
 }
 
 /// What the kernel is told after this report: bytes a second, and whether to be quiet.
@@ -87,7 +91,7 @@ fn differences_that_are_not_positive_and_impossible_delays_change_nothing() {
 #[test]
 fn connections_that_are_older_are_not_slowed_down_to_learn_about_them() {
     let mut flows = flows();
-    assert_eq!(order(&mut flows, &report(1, 0, Told::Opened { adopted: true })), None);
+    assert_eq!(order(&mut flows, &report(1, 0, ReportKind::Opened { adopted: true })), None);
     // The opening of connection 2 found the ring full.
     assert_eq!(order(&mut flows, &report(2, 60, sample(60, Some(20)))), Some((Some(46_085), true)));
     assert!(flows.iter().all(|(_, flow)| flow.adopted));
@@ -109,7 +113,7 @@ fn an_end_ends_it() {
     let mut flows = flows();
     order(&mut flows, &report(1, 0, OPENED));
     order(&mut flows, &report(2, 0, OPENED));
-    assert_eq!(order(&mut flows, &report(1, 10, Told::Closed)), None);
+    assert_eq!(order(&mut flows, &report(1, 10, ReportKind::Closed)), None);
     flows.forget(Cookie(2));
     assert_eq!(flows.iter().count(), 0);
 }
@@ -121,7 +125,7 @@ proptest! {
         let mut flows = flows();
         flows.handle_report(&report(1, 0, OPENED));
         for (rtt_us, wired_ms) in samples {
-            let told = Told::Sample {
+            let told = ReportKind::Sample {
                 rtt: Span::from_micros(rtt_us),
                 rtt_wired: wired_ms.map(Span::from_millis),
             };

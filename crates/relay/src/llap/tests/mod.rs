@@ -9,7 +9,7 @@ use crate::here::Here;
 use crate::relay::{Heard, Relay};
 use crate::report::{Exchange, Report};
 use crate::tests::view::TestNode;
-use crate::{Place, QueueConfig};
+use crate::{QueueConfig, QueueSite};
 use meshpace_keys::{RawValue, Setting, Values};
 use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
 use meshpace_radio::{Categories, Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Priority, Standard};
@@ -72,7 +72,7 @@ struct Node {
 impl Node {
     /// A node `hops` before the exit, whose next hop is n2.
     fn new(hops: u32, said: &[(&'static str, RawValue)]) -> Self {
-        let place = Place::Radio { node: NodeId(1), gateway: false, rate: RATE };
+        let place = QueueSite::Radio { node: NodeId(1), gateway: false, rate: RATE };
         let queue = QueueConfig { place, limit: 50, categories: false, seed: 1 };
         Self {
             relay: Llap::new(options(said), &queue),

@@ -18,7 +18,7 @@ const MSS: u32 = 1000;
 const TRIP: Span = Span::from_millis(100);
 
 /// A sender that is told each 10 ms of a segment that left one round trip before: 100 kB/s, ten segments a round trip of 100 ms.
-struct Told {
+struct ScriptedSender {
     bbr: Bbr3,
     now: Instant,
     delivered: u64,
@@ -28,7 +28,7 @@ struct Told {
     app_limited: bool,
 }
 
-impl Told {
+impl ScriptedSender {
     fn new() -> Self {
         let mut bbr = Bbr3::new(Rules::LINUX);
         bbr.on_connected(false, MSS);
@@ -134,7 +134,7 @@ proptest! {
     /// Whatever it is told: no panic, and a window that is a number of at least a segment.
     #[test]
     fn any_samples_will_do(told in proptest::collection::vec((0u64..500, 0u64..400_000, 0u8..14, 1u64..60), 1..400)) {
-        let mut sender = Told::new();
+        let mut sender = ScriptedSender::new();
         for (wait, rate, what, in_flight) in told {
             sender.now += Span::from_millis(wait);
             sender.rate = rate as f64;

@@ -26,13 +26,13 @@ fn sample(segments: u64, trip: Span) -> RateSample {
 }
 
 /// A sender that is told what round trips are, one acknowledgement of a segment after the other, and keeps its window full.
-struct Told {
+struct ScriptedSender {
     copa: Copa,
     now: Instant,
     una: u64,
 }
 
-impl Told {
+impl ScriptedSender {
     fn new(cwnd: f64) -> Self {
         let mut copa = Copa::new(Rules::RFC, 0.5, true);
         copa.on_connected(false, MSS);
@@ -89,7 +89,7 @@ fn below_the_target_rate_the_window_grows_and_above_it_shrinks() {
     // 20 ms of queue: the target is 1 / (0.5 * 20 ms) = 100 segments/s. 10 in 120 ms are 83, 13 are 108. The queue stands once
     // the least of half a smoothed round trip has it.
     let change = |cwnd: f64| {
-        let mut told = Told::steady(cwnd);
+        let mut told = ScriptedSender::steady(cwnd);
         told.lasting(70, 120);
         told.copa.window.set(cwnd);
         (told.copa.velocity, told.copa.same) = (1.0, 0);
@@ -103,13 +103,13 @@ fn below_the_target_rate_the_window_grows_and_above_it_shrinks() {
 
 #[test]
 fn an_empty_queue_has_no_target() {
-    let mut told = Told::steady(1_000.0);
+    let mut told = ScriptedSender::steady(1_000.0);
     assert!(told.ack(100) > 0.0);
 }
 
 #[test]
 fn the_velocity_doubles_from_the_fourth_window_of_a_direction_on() {
-    let mut told = Told::steady(40.0);
+    let mut told = ScriptedSender::steady(40.0);
     told.copa.direction = Direction::Down;
     let mut seen = alloc::vec::Vec::new();
     for _ in 0..7 {
@@ -125,7 +125,7 @@ fn the_velocity_doubles_from_the_fourth_window_of_a_direction_on() {
 
 #[test]
 fn a_velocity_moves_the_window_by_no_more_than_itself_in_a_round_trip() {
-    let mut told = Told::steady(10.0);
+    let mut told = ScriptedSender::steady(10.0);
     for _ in 0..12 {
         let before = told.copa.window.cwnd();
         told.window(100);
@@ -136,7 +136,7 @@ fn a_velocity_moves_the_window_by_no_more_than_itself_in_a_round_trip() {
 
 #[test]
 fn slow_start_doubles_the_window_until_the_rate_exceeds_the_target() {
-    let mut told = Told::new(10.0);
+    let mut told = ScriptedSender::new(10.0);
     told.lasting(10, 100);
     assert_eq!((told.copa.window.cwnd(), told.copa.slow_start), (20.0, true));
     told.lasting(20, 100);
@@ -150,7 +150,7 @@ fn slow_start_doubles_the_window_until_the_rate_exceeds_the_target() {
 
 #[test]
 fn the_pace_is_twice_a_window_a_standing_round_trip() {
-    let mut told = Told::steady(25.0);
+    let mut told = ScriptedSender::steady(25.0);
     told.lasting(70, 120);
     told.copa.window.set(25.0);
     told.ack(120);
@@ -161,7 +161,7 @@ fn the_pace_is_twice_a_window_a_standing_round_trip() {
 
 #[test]
 fn beside_a_queue_that_never_empties_delta_falls_as_nobody_loses_and_doubles_with_a_loss() {
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     told.lasting(500, 160); // the queue was empty less than five round trips ago
     assert_eq!((told.copa.competing, told.copa.delta), (None, 0.5));
     told.lasting(500, 160); // five round trips are over, and up to two more
@@ -187,7 +187,7 @@ fn beside_a_queue_that_never_empties_delta_falls_as_nobody_loses_and_doubles_wit
 
 #[test]
 fn who_does_not_compete_keeps_delta() {
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     told.copa.competes = false;
     told.lasting(3_000, 160);
     assert_eq!((told.copa.competing, told.copa.delta), (None, 0.5));
@@ -197,7 +197,7 @@ fn who_does_not_compete_keeps_delta() {
 
 #[test]
 fn a_timeout_begins_slow_start_anew_and_may_be_taken_back() {
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     let out = Outstanding { queued: false, una: 1, nxt: 1, max: 1, flight: 0.0, limit: f64::INFINITY };
     told.copa.window.remember();
     told.copa.on_timeout(told.now, false, &out);
@@ -208,7 +208,7 @@ fn a_timeout_begins_slow_start_anew_and_may_be_taken_back() {
 
 #[test]
 fn what_was_sent_twice_moves_the_window_by_the_delays_that_are_known() {
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     let out = Outstanding { queued: false, una: 1, nxt: 1, max: 1, flight: 0.0, limit: f64::INFINITY };
     told.copa.on_timeout(told.now, false, &out);
     for n in 1..=5 {
@@ -222,7 +222,7 @@ fn what_was_sent_twice_moves_the_window_by_the_delays_that_are_known() {
 
 #[test]
 fn a_window_that_is_not_in_use_does_not_grow() {
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     let out = Outstanding {
         queued: false,
         una: 100_001,

@@ -14,13 +14,13 @@ fn ms(n: u64) -> Span {
 }
 
 /// A sender that keeps its window full, and is told the round trip of each acknowledgement of a segment.
-struct Told {
+struct ScriptedSender {
     ledbat: Ledbat,
     now: Instant,
     una: u64,
 }
 
-impl Told {
+impl ScriptedSender {
     fn new() -> Self {
         let mut ledbat = Ledbat::new(Rules::RFC, TARGET);
         ledbat.on_connected(false, MSS);
@@ -69,7 +69,7 @@ impl Told {
 #[test]
 fn the_gain_is_one_over_two_targets_in_round_trips_rounded_up() {
     let gain = |base: u64| {
-        let mut told = Told::new();
+        let mut told = ScriptedSender::new();
         told.acks(1, base);
         1.0 / told.ledbat.gain()
     };
@@ -86,12 +86,12 @@ fn the_gain_is_one_over_two_targets_in_round_trips_rounded_up() {
     ] {
         assert!((gain(base) - divisor).abs() < 1e-9, "{base} ms: {}", gain(base));
     }
-    assert_eq!(Told::new().ledbat.gain(), 1.0 / 16.0, "nothing is known yet");
+    assert_eq!(ScriptedSender::new().ledbat.gain(), 1.0 / 16.0, "nothing is known yet");
 }
 
 #[test]
 fn slow_start_grows_by_the_gain_and_ends_above_three_quarters_of_the_target() {
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     assert_eq!(told.cwnd(), 2.0);
     // A gain of a third.
     told.acks(6, 50);
@@ -113,7 +113,7 @@ fn slow_start_grows_by_the_gain_and_ends_above_three_quarters_of_the_target() {
 
 #[test]
 fn a_slowdown_keeps_two_segments_for_two_round_trips_and_the_next_is_nine_times_as_far() {
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     told.acks(100, 120); // to 102 segments, with a gain of one
     told.acks(4, 170);
     let Phase::Steady { next: Some(next) } = told.ledbat.phase else { panic!("{:?}", told.ledbat.phase) };
@@ -148,7 +148,7 @@ fn a_slowdown_keeps_two_segments_for_two_round_trips_and_the_next_is_nine_times_
 fn below_the_target_a_round_trip_adds_the_gain_and_above_it_takes_what_it_is_over() {
     // 100 acknowledgements of a window of 100 are a round trip, the first three of which the filter hides.
     let change = |cwnd: f64, trip: u64| {
-        let mut told = Told::steady(cwnd);
+        let mut told = ScriptedSender::steady(cwnd);
         for _ in 0..4 {
             let ack = told.ack(trip);
             told.ledbat.on_ack(&ack);
@@ -165,14 +165,14 @@ fn below_the_target_a_round_trip_adds_the_gain_and_above_it_takes_what_it_is_ove
     // Twice the target and more: half of the window.
     near(change(100.0, 240), -50.0);
     near(change(100.0, 500), -50.0);
-    let mut small = Told::steady(3.0);
+    let mut small = ScriptedSender::steady(3.0);
     small.acks(50, 500);
     assert_eq!(small.cwnd(), 2.0, "no less");
 }
 
 #[test]
 fn a_loss_halves_the_window_ends_the_initial_slow_start_and_a_slowdown_comes_two_round_trips_later() {
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     told.acks(30, 120);
     assert_eq!(told.ledbat.phase, Phase::Initial);
     let out = told.ack(120).out;
@@ -184,7 +184,7 @@ fn a_loss_halves_the_window_ends_the_initial_slow_start_and_a_slowdown_comes_two
     let Phase::Steady { next: Some(next) } = told.ledbat.phase else { panic!("{:?}", told.ledbat.phase) };
     assert_eq!(next.saturating_since(told.now), ms(240));
     // A timeout: from a segment to the threshold, whatever the delay.
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     let out = told.ack(120).out;
     told.ledbat.on_timeout(told.now, false, &out);
     assert_eq!((told.cwnd(), told.ledbat.window.ssthresh()), (1.0, 9.5));
@@ -194,7 +194,7 @@ fn a_loss_halves_the_window_ends_the_initial_slow_start_and_a_slowdown_comes_two
 
 #[test]
 fn a_window_that_is_not_in_use_does_not_grow() {
-    let mut told = Told::steady(20.0);
+    let mut told = ScriptedSender::steady(20.0);
     let ack = told.ack(120);
     told.ledbat.on_progress(&Ack { out: Outstanding { flight: 5.0, ..ack.out }, ..ack });
     assert_eq!(told.cwnd(), 20.0);

@@ -3,7 +3,7 @@
 use super::INTERVAL;
 use crate::ebpf::engine::Order;
 use crate::ebpf::kernel::*;
-use crate::ebpf::layout::{Handling, KernelFlow, Pace, Settings, Told};
+use crate::ebpf::layout::{EventKind, Handling, KernelFlow, Pace, Settings};
 use crate::ebpf::loading::{ETHERNET_HEADER, program};
 use crate::ebpf::trying::{IFINDEX, SK_BUFF, framed, with_rights};
 pub(super) use crate::ebpf::trying::{MESH, NEXT};
@@ -129,7 +129,7 @@ impl Bench {
         self.run_bytes("meshpace_up", &packet)
     }
 
-    pub(super) fn told(&mut self) -> Vec<Told> {
+    pub(super) fn told(&mut self) -> Vec<EventKind> {
         std::iter::from_fn(|| self.kernel.next_event()).map(|event| event.told).collect()
     }
 

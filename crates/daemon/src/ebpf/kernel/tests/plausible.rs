@@ -193,9 +193,9 @@ fn one_segment_with_other_numbers_changes_nothing() {
             .is_some_and(|at| at <= monotonic_now() + INTERVAL)
     );
     bench.up(&segment(1, START + 2000, 0));
-    assert!(matches!(bench.told()[..], [Told::Sample(_)]), "and it is measured as before");
+    assert!(matches!(bench.told()[..], [EventKind::Sample(_)]), "and it is measured as before");
     // Both ends agree on the numbers of another connection.
     bench.down(&segment(far, 500_000_000, 1000));
     bench.up(&segment(500_000_000, far + 1000, 0));
-    assert_eq!((bench.told(), bench.flow()), (vec![Told::Closed], None));
+    assert_eq!((bench.told(), bench.flow()), (vec![EventKind::Closed], None));
 }

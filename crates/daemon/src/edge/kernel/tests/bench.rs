@@ -4,7 +4,7 @@ use crate::ebpf::loading::{ETHERNET_HEADER, program};
 pub(super) use crate::ebpf::trying::NEXT;
 use crate::ebpf::trying::{self, IFINDEX, MESH, SK_BUFF, with_rights};
 use crate::edge::kernel::*;
-use crate::edge::layout::{SENT_MARK, THIN_FLOW, THIN_FLOW_HALF, Told};
+use crate::edge::layout::{EventKind, SENT_MARK, THIN_FLOW, THIN_FLOW_HALF};
 use aya::programs::{TestRun, TestRunOptions};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
@@ -142,7 +142,7 @@ impl Bench {
         crate::shared_bytes::u32_at(&flow, THIN_FLOW_HALF)
     }
 
-    pub(super) fn told(&mut self) -> Vec<Told> {
+    pub(super) fn told(&mut self) -> Vec<EventKind> {
         std::iter::from_fn(|| self.kernel.next_event()).map(|event| event.told).collect()
     }
 

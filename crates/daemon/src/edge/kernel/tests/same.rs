@@ -287,10 +287,10 @@ fn the_programs_verdicts_are_the_hooks() {
                 let repeats = number == waited && step.payload == 0 && !fin;
                 let stands = syn || rst || !(repeats || number.before(waited));
                 if dropped.contains(&before) {
-                    prop_assert!(!told.contains(&Told::Yields(waited.0)));
+                    prop_assert!(!told.contains(&EventKind::Yields(waited.0)));
                 } else {
                     // The hook lets it go first; behind what stands for it, nobody misses it.
-                    prop_assert_eq!(told.contains(&Told::Yields(waited.0)), !stands, "{:?} after {:?}", step, waited);
+                    prop_assert_eq!(told.contains(&EventKind::Yields(waited.0)), !stands, "{:?} after {:?}", step, waited);
                     if !stands {
                         let held = both.bench.held().expect("it still waits");
                         prop_assert_eq!(both.run(step.connection, now, &held.frame, SENT_MARK), NEXT);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn the_cycle_is_down_cruise_refill_up() {
     // [Exiting PROBE_DOWN on Inflight], [Exiting PROBE_UP on Bandwidth Plateau]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Refill, 8);
     // Ten segments fill the path: so many round trips or one fewer have passed, long before 2 s.
     assert_eq!(told.bbr.state.gains(), (1.0, 2.0));
@@ -29,12 +29,12 @@ fn the_cycle_is_down_cruise_refill_up() {
 #[test]
 fn down_leaves_headroom_below_the_long_term_bound_and_ends_after_the_wait() {
     // [Exiting PROBE_DOWN After Max Time]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.start_down(told.now);
     told.bbr.long_term = 10e3;
     told.acks(1, 9);
     assert_eq!(told.bbr.state, State::Down, "8.5 are left");
-    let mut other = Told::cruising();
+    let mut other = ScriptedSender::cruising();
     other.bbr.start_down(other.now);
     other.bbr.long_term = 10e3;
     other.acks(1, 8);
@@ -46,14 +46,14 @@ fn down_leaves_headroom_below_the_long_term_bound_and_ends_after_the_wait() {
 
 #[test]
 fn probes_are_two_to_three_seconds_apart_or_as_many_round_trips_as_segments_fill_the_path() {
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.start_down(told.now);
     let (since, drawn) = (told.history.len() as u64, told.bbr.cycle.rounds_since_up);
     told.until(State::Refill, 8);
     let rounds = (told.history.len() as u64 - since) / 10;
     assert!((9 - drawn..=11).contains(&rounds), "{rounds}");
     // Of more than 63 segments the clock decides.
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.start_down(told.now);
     (told.bbr.max_bandwidth, told.bbr.bandwidth) = (MaxBandwidth::default(), 1e6);
     told.bbr.max_bandwidth.update(1e6, false);
@@ -68,7 +68,7 @@ fn probes_are_two_to_three_seconds_apart_or_as_many_round_trips_as_segments_fill
 #[test]
 fn the_long_term_bound_grows_by_one_two_four_segments_a_round_trip() {
     // [Increasing Bandwidth 10x and Ensuring Full Bandwidth is Reached]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.long_term = 10e3;
     told.until(State::Up, 9);
     let mut grown = Vec::new();
@@ -90,7 +90,7 @@ fn the_long_term_bound_grows_by_one_two_four_segments_a_round_trip() {
 #[test]
 fn low_samples_of_the_application_do_not_lower_the_bandwidth_in_a_refill() {
     // [Handling Application-Limited Sending During PROBE_REFILL]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Refill, 8);
     (told.app_limited, told.rate) = (true, 20e3);
     told.until(State::Up, 3);

@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn too_much_lost_in_a_probe_sets_the_bound_where_the_loss_passed_two_percent() {
     // [Handling Loss During PROBE_UP After inflight_longterm is Set]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Up, 8);
     told.acks(12, 100);
     assert!(told.bbr.cycle.is_sample);
@@ -26,7 +26,7 @@ fn too_much_lost_in_a_probe_sets_the_bound_where_the_loss_passed_two_percent() {
 
 #[test]
 fn a_bound_is_no_less_than_seven_tenths_of_what_is_wanted_and_none_of_the_application() {
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Up, 8);
     told.acks(12, 4);
     told.bbr.window.set(20.0);
@@ -34,7 +34,7 @@ fn a_bound_is_no_less_than_seven_tenths_of_what_is_wanted_and_none_of_the_applic
     // One of four is too many; ten fill the path.
     assert!((told.segments(told.bbr.long_term) - 7.0).abs() < 1e-6, "{}", told.bbr.long_term);
     // [Exiting PROBE_UP on Loss When Application-Limited]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Up, 8);
     told.app_limited = true;
     told.acks(12, 4);
@@ -44,7 +44,7 @@ fn a_bound_is_no_less_than_seven_tenths_of_what_is_wanted_and_none_of_the_applic
 
 #[test]
 fn after_a_probe_that_lost_too_much_the_next_turns_back_at_the_bound_and_the_one_after_that_stays() {
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.long_term = 12e3;
     told.bbr.cycle.too_high = true;
     told.until(State::Up, 9);
@@ -63,7 +63,7 @@ fn after_a_probe_that_lost_too_much_the_next_turns_back_at_the_bound_and_the_one
 
 #[test]
 fn losses_beside_a_probe_bound_bandwidth_and_window_by_what_is_delivered_until_the_refill() {
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.window.set(20.0);
     told.rate = 60e3;
     told.bbr.cycle.rounds_since_up = 0;
@@ -91,7 +91,7 @@ fn losses_beside_a_probe_bound_bandwidth_and_window_by_what_is_delivered_until_t
 #[test]
 fn a_loss_that_was_none_gives_back_window_bounds_and_state() {
     // [Handling Spurious Fast Recovery]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Up, 8);
     told.acks(12, 10);
     told.bbr.long_term = 30e3;
@@ -104,7 +104,7 @@ fn a_loss_that_was_none_gives_back_window_bounds_and_state() {
     assert_eq!((told.bbr.state, told.bbr.long_term), (State::Refill, 30e3));
     assert_eq!(told.bbr.window.cwnd(), window);
     // [Handling Spurious RTO Recovery]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     let window = told.bbr.window.cwnd();
     told.bbr.in_flight = 2_000;
     let out = Outstanding { queued: false, una: 1, nxt: 1, max: 1, flight: 0.0, limit: f64::INFINITY };
@@ -116,13 +116,13 @@ fn a_loss_that_was_none_gives_back_window_bounds_and_state() {
 
 #[test]
 fn a_mark_counts_as_congestion() {
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.until(State::Up, 8);
     told.acks(12, 12);
     told.ack(12, Stage::Open, true);
     assert_eq!(told.bbr.state, State::Down);
     assert!(told.bbr.long_term.is_finite());
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.rate = 60e3;
     told.bbr.cycle.rounds_since_up = 0;
     told.acks(25, 8);

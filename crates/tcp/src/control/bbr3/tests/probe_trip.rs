@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn five_seconds_without_a_shorter_round_trip_are_followed_by_half_of_the_window_for_200_ms_and_a_round() {
     // [Entering and Exiting PROBE_RTT]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.acks(400, 8);
     told.until(State::ProbeTrip, 8);
     let since = told.now;
@@ -28,7 +28,7 @@ fn five_seconds_without_a_shorter_round_trip_are_followed_by_half_of_the_window_
 #[test]
 fn a_probe_of_the_round_trip_before_the_pipe_is_full_goes_back_to_startup() {
     // [Entering and Exiting PROBE_RTT During STARTUP]
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     told.app_limited = true;
     told.until(State::ProbeTrip, 4);
     told.until(State::Startup, 4);
@@ -37,7 +37,7 @@ fn a_probe_of_the_round_trip_before_the_pipe_is_full_goes_back_to_startup() {
 #[test]
 fn who_was_idle_probes_no_round_trip_and_paces_at_the_bandwidth() {
     // [Skipping PROBE_RTT Due to Application-Limited Sending]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     told.bbr.start_down(told.now);
     told.bbr.in_flight = 0;
     told.now += Span::from_secs(6);

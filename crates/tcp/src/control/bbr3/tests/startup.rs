@@ -5,7 +5,7 @@ use super::*;
 #[test]
 fn startup_ends_on_a_plateau_and_drain_when_what_is_in_flight_fills_the_path() {
     // [Exiting STARTUP on Bandwidth Plateau], [Exiting DRAIN Based on Inflight]
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     assert_eq!(told.bbr.state.gains(), (2.77, 2.0));
     told.until(State::Drain, 20);
     assert!(told.bbr.full.now && told.bbr.full.reached);
@@ -22,7 +22,7 @@ fn startup_ends_on_a_plateau_and_drain_when_what_is_in_flight_fills_the_path() {
 #[test]
 fn drain_ends_after_three_round_trips() {
     // [Exiting DRAIN Based on Time]
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     told.until(State::Drain, 20);
     told.acks(29, 20);
     assert_eq!(told.bbr.state, State::Drain);
@@ -33,13 +33,13 @@ fn drain_ends_after_three_round_trips() {
 #[test]
 fn what_is_limited_by_the_application_fills_no_pipe() {
     // [Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss]
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     told.app_limited = true;
     told.acks(300, 8);
     assert_eq!(told.bbr.state, State::Startup);
     // Three round trips without growth end a probe where the application is not what limits: these are five.
     let after = |app_limited: bool| {
-        let mut told = Told::cruising();
+        let mut told = ScriptedSender::cruising();
         told.until(State::Up, 8);
         told.app_limited = app_limited;
         told.acks(50, 8);
@@ -52,7 +52,7 @@ fn what_is_limited_by_the_application_fills_no_pipe() {
 #[test]
 fn lumps_of_acknowledgements_do_not_keep_startup_from_the_bandwidth() {
     // [Achieving Expected STARTUP Bandwidth on a Link With Aggregation]
-    let mut told = Told::new();
+    let mut told = ScriptedSender::new();
     for rate in [25e3, 50e3, 100e3] {
         told.rate = rate;
         told.lump(20);
@@ -68,7 +68,7 @@ fn lumps_of_acknowledgements_do_not_keep_startup_from_the_bandwidth() {
 #[test]
 fn a_lump_that_is_more_than_expected_is_added_to_the_window_for_ten_round_trips() {
     // [Achieving Expected Cruise Bandwidth on a Link With Aggregation]
-    let mut told = Told::cruising();
+    let mut told = ScriptedSender::cruising();
     let even = told.bbr.window.cwnd();
     assert!(even <= 23.0, "twice ten segments, and what delayed acknowledgements bring: {even}");
     (0..5).for_each(|_| told.lump(10));
@@ -84,7 +84,7 @@ fn a_lump_that_is_more_than_expected_is_added_to_the_window_for_ten_round_trips(
 fn startup_ends_when_six_ranges_and_two_percent_are_lost_in_a_round_of_recovery() {
     // [Exiting STARTUP on Loss When Application-Limited]
     let after = |ranges: u32| {
-        let mut told = Told::new();
+        let mut told = ScriptedSender::new();
         told.app_limited = true;
         told.acks(25, 20);
         let out = bare(

@@ -1,4 +1,4 @@
-//! The data thread's pulse: while it gets on, it renews the lease by which packets come to it and tells the service manager.
+//! The data thread's heartbeat: while it gets on, it renews the lease by which packets come to it and tells the service manager.
 
 use crate::lease::{Beacon, RENEWAL};
 use crate::service_manager::ServiceManager;
@@ -7,7 +7,7 @@ use meshpace_units::{Instant, Span};
 /// See the module's description. The thread beats it at the end of each turn of its loop, when everything that was due has been
 /// done; nobody else does.
 #[derive(Debug)]
-pub struct Pulse {
+pub struct Heartbeat {
     beacon: Option<Beacon>,
     manager: Option<ServiceManager>,
     /// Time between two beats; `None` if nobody waits for any.
@@ -17,7 +17,7 @@ pub struct Pulse {
     complained: bool,
 }
 
-impl Pulse {
+impl Heartbeat {
     /// `beacon` renews the lease, if there is one; `manager` is told if it watches.
     #[must_use]
     pub fn new(beacon: Option<Beacon>, manager: Option<ServiceManager>) -> Self {
@@ -67,13 +67,13 @@ mod tests {
 
     #[test]
     fn it_beats_as_often_as_the_lease_needs_and_not_without_anybody_who_waits() {
-        let mut pulse = Pulse::new(Some(Beacon::open().unwrap()), None);
+        let mut heartbeat = Heartbeat::new(Some(Beacon::open().unwrap()), None);
         let start = Instant::ZERO + Span::from_secs(1);
-        assert!(pulse.due().is_some_and(|due| due <= start), "at once");
-        pulse.on_time(start);
-        assert_eq!(pulse.due(), Some(start + RENEWAL));
-        pulse.on_time(start + RENEWAL / 2);
-        assert_eq!(pulse.due(), Some(start + RENEWAL), "not before its time");
-        assert_eq!(Pulse::new(None, None).due(), None);
+        assert!(heartbeat.due().is_some_and(|due| due <= start), "at once");
+        heartbeat.on_time(start);
+        assert_eq!(heartbeat.due(), Some(start + RENEWAL));
+        heartbeat.on_time(start + RENEWAL / 2);
+        assert_eq!(heartbeat.due(), Some(start + RENEWAL), "not before its time");
+        assert_eq!(Heartbeat::new(None, None).due(), None);
     }
 }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// See the module's description.
 #[derive(Debug)]
-pub struct Attendants {
+pub struct Services {
     /// What clients ask.
     pub daemon: Arc<control::Daemon>,
     log: Log,
@@ -20,7 +20,7 @@ pub struct Attendants {
     watch: Watch,
 }
 
-impl Attendants {
+impl Services {
     /// Starts them; `file` is where the configuration comes from, and `hops` hears of what gets across.
     ///
     /// # Errors

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The connections that are being served.
 #[derive(Clone, Debug)]
-pub(super) struct Places {
+pub(super) struct ConnectionSlots {
     most: usize,
     held: Arc<Mutex<Held>>,
 }
@@ -27,19 +27,19 @@ struct Connection {
 
 /// A connection's place; given back when dropped.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct ConnectionSlot {
     number: u64,
-    places: Places,
+    places: ConnectionSlots,
 }
 
-impl Places {
+impl ConnectionSlots {
     pub fn new(most: usize) -> Self {
         Self { most, held: Arc::default() }
     }
 
     /// A place for a connection; if there is none, another one's connection is ended. `None` where the system has no
     /// descriptor left.
-    pub fn take(&self, stream: &TcpStream) -> Option<Place> {
+    pub fn take(&self, stream: &TcpStream) -> Option<ConnectionSlot> {
         let stream = stream.try_clone().ok()?;
         self.with(|held| {
             if held.connections.len() >= self.most {
@@ -51,7 +51,7 @@ impl Places {
             let number = held.next;
             held.next += 1;
             held.connections.push(Connection { number, stream, asked: false });
-            Some(Place { number, places: self.clone() })
+            Some(ConnectionSlot { number, places: self.clone() })
         })
     }
 
@@ -60,7 +60,7 @@ impl Places {
     }
 }
 
-impl Place {
+impl ConnectionSlot {
     /// The connection has asked for something.
     pub fn asked(&self) {
         self.places.with(|held| {
@@ -72,7 +72,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for ConnectionSlot {
     fn drop(&mut self) {
         self.places.with(|held| held.connections.retain(|connection| connection.number != self.number));
     }
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn who_has_not_asked_goes_first_then_who_came_first() {
-        let places = Places::new(3);
+        let places = ConnectionSlots::new(3);
         let mut ends: Vec<_> = (0..5).map(|_| pair()).collect();
         let mut taken: Vec<_> =
             ends[..3].iter().map(|(server, _)| places.take(server).expect("a place")).collect();
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_place_that_is_given_back_costs_nobody_theirs() {
-        let places = Places::new(1);
+        let places = ConnectionSlots::new(1);
         let (mut one, two) = (pair(), pair());
         drop(places.take(&one.0).unwrap());
         let _place = places.take(&two.0).unwrap();

@@ -41,7 +41,7 @@ impl Outlet for Verdicts {
 
 /// See the module's description.
 #[derive(Debug)]
-pub struct Decider {
+pub struct Dispatcher {
     engine: ShapedEngine,
     interfaces: Interfaces,
     limit: HeldLimit,
@@ -61,7 +61,7 @@ pub struct Decider {
     lateness: Lateness,
 }
 
-impl Decider {
+impl Dispatcher {
     pub fn new(config: Arc<Config>, hops: Directory) -> Self {
         let limit = HeldLimit::new(config.nfqueue.length);
         Self {
@@ -133,7 +133,7 @@ impl Decider {
         }
     }
 
-    /// When [`Decider::on_time`] has something to do.
+    /// When [`Dispatcher::on_time`] has something to do.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.engine.poll_timeout()
     }

@@ -34,7 +34,7 @@ impl Outlet for Recorder {
 }
 
 struct World {
-    decider: Decider,
+    dispatcher: Dispatcher,
     verdicts: Recorder,
 }
 
@@ -42,7 +42,7 @@ impl World {
     fn new() -> Self {
         let config = Arc::new(Config::parse("test.toml", CONFIG.as_bytes()).expect("a right file"));
         Self {
-            decider: Decider::new(config.clone(), Directory::fixed(config)),
+            dispatcher: Dispatcher::new(config.clone(), Directory::fixed(config)),
             verdicts: Recorder::default(),
         }
     }
@@ -73,12 +73,12 @@ impl World {
     fn decide(&mut self, now: Instant, id: u32, mut bytes: Vec<u8>) -> Vec<Verdict> {
         let length = bytes.len() as u32;
         let packet = Queued { id: PacketId(id), indev: None, outdev: None, length, payload: &mut bytes };
-        self.decider.decide(now, packet, &mut self.verdicts);
+        self.dispatcher.decide(now, packet, &mut self.verdicts);
         std::mem::take(&mut self.verdicts.0)
     }
 
     fn on_time(&mut self, now: Instant) -> Vec<Verdict> {
-        self.decider.on_time(now, &mut self.verdicts);
+        self.dispatcher.on_time(now, &mut self.verdicts);
         std::mem::take(&mut self.verdicts.0)
     }
 
@@ -104,9 +104,9 @@ fn held_packets_leave_under_the_kernels_numbers_across_their_wrap() {
     assert_eq!(w.on_time(ms(41)), [], "not yet");
     assert_eq!(w.on_time(ms(72)), [Accept(u32::MAX)]);
     assert_eq!(w.on_time(ms(120)), [Accept(0)]);
-    w.decider.sent(ms(120), ms(121), 2);
-    assert_eq!((w.decider.counters().lateness.count(), w.decider.counters().verdict_batches), (2, 1));
-    assert_eq!(w.decider.engine().held(), 0);
+    w.dispatcher.sent(ms(120), ms(121), 2);
+    assert_eq!((w.dispatcher.counters().lateness.count(), w.dispatcher.counters().verdict_batches), (2, 1));
+    assert_eq!(w.dispatcher.engine().held(), 0);
 }
 
 #[test]
@@ -119,9 +119,9 @@ fn a_failure_lets_everything_go_on_in_order_and_is_got_over() {
     // A duplicate ACK at the end of time: the guard of its repair lies behind that, which panics in this build.
     let end = Instant::from_nanos(u64::MAX - 1);
     let verdicts = w.decide(end, 14, World::packet(false, 1, 1001, 0));
-    assert_eq!(w.decider.counters().failed, 1, "{verdicts:?}");
+    assert_eq!(w.dispatcher.counters().failed, 1, "{verdicts:?}");
     assert_eq!(verdicts, [Accept(12), Accept(13), Accept(14)]);
-    assert_eq!((w.decider.engine().flow_count(), w.decider.engine().held()), (0, 0));
+    assert_eq!((w.dispatcher.engine().flow_count(), w.dispatcher.engine().held()), (0, 0));
     w.holding(20);
     assert_eq!(w.on_time(ms(72)), [Accept(22)]);
 }
@@ -130,10 +130,10 @@ fn a_failure_lets_everything_go_on_in_order_and_is_got_over() {
 fn at_the_end_everything_passes() {
     let mut w = World::new();
     w.holding(10);
-    w.decider.let_pass(ms(41), &mut w.verdicts);
+    w.dispatcher.let_pass(ms(41), &mut w.verdicts);
     assert_eq!(std::mem::take(&mut w.verdicts.0), [Accept(12), Accept(13)]);
     for id in 14..20 {
         assert_eq!(w.decide(ms(41), id, World::packet(true, id * 1000, 1, 1000)), [Accept(id)]);
     }
-    assert_eq!((w.on_time(ms(1_000)), w.decider.poll_timeout()), (vec![], None));
+    assert_eq!((w.on_time(ms(1_000)), w.dispatcher.poll_timeout()), (vec![], None));
 }
