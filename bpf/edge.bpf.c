@@ -29,7 +29,7 @@ struct {
 	TYPE(value, struct thin_flow);
 } flows SEC(".maps");
 
-/* No least recently used one goes here: what is kept goes on, whoever floods. */
+/* No least recently used one goes here: a flood cannot push out what is kept. */
 struct {
 	NUMBER(type, BPF_MAP_TYPE_HASH);
 	NUMBER(max_entries, 4096);

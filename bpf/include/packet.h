@@ -14,7 +14,7 @@
 
 #define IP_OFFSET_AND_MORE 0x3fff /* RFC 791: fragment offset and "more fragments" */
 #define TAGS_MAX 2                 /* 802.1ad's two VLAN tags */
-/* RFC 8200, section 4.1: one of each, destination options twice. Whoever sends more goes on unread. */
+/* RFC 8200, section 4.1: one of each, destination options twice. A packet with more goes on unread. */
 #define EXTENSIONS_MAX 6
 
 #define TCP_FIN 0x01

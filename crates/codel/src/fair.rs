@@ -126,7 +126,7 @@ impl<P> FairQueues<P> {
     }
 
     /// Takes the first packet out of the longest queue. Of several as long, of the one that had its turn last, and then of the one whose
-    /// packet came last: who has got nothing yet, or asks again because its packet was lost, is spared, lest it lose each one.
+    /// packet came last: a flow that has got nothing yet, or asks again because its packet was lost, is spared, lest it lose each one.
     pub fn cut_latest_served(&mut self) -> Option<P> {
         let waiting = self.flows.iter_mut().map(|(_, flow)| flow).filter(|flow| !flow.queue.is_empty());
         let longest =

@@ -5,7 +5,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use meshpace_units::{Bytes, Instant};
 
-/// What becomes of packets that have waited too long: whoever drives a queue marks and drops them.
+/// What becomes of packets that have waited too long: the queue's driver marks and drops them.
 pub trait Fate<P> {
     /// Marks a packet that goes on, in place of dropping it; false if its transport does not react to marks (RFC 3168, section 5).
     fn mark(&mut self, packet: &mut P) -> bool;

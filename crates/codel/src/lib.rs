@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `fifo` | one queue of packets of whatever kind under the law |
 //! | `fair` | a queue a flow, served in turn: FQ-CoDel's (RFC 8290) |
-//! | `turns` | whose turn it is, among flows or among whoever else shares |
+//! | `turns` | whose turn it is, among flows, hosts or others that share |
 //! | `hash` | which flow a packet is of |
 #![no_std]
 

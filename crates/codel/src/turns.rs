@@ -1,7 +1,7 @@
-//! Whose turn it is: deficit round robin, in which who has just begun goes first (RFC 8290, section 4.2; Shreedhar and Varghese,
+//! Whose turn it is: deficit round robin, in which a newcomer goes first (RFC 8290, section 4.2; Shreedhar and Varghese,
 //! SIGCOMM 1995).
 //!
-//! Those who share keep a [`Turn`] each; the lists have their names alone. What a packet costs is the driver's business: bytes, or
+//! Each sharer (a flow, a host) keeps a [`Turn`]; the lists hold their names alone. What a packet costs is the driver's business: bytes, or
 //! air time told as bytes.
 
 use alloc::collections::VecDeque;
@@ -39,10 +39,10 @@ impl Turn {
     }
 }
 
-/// Who has something to send, in order.
+/// The sharers that have something to send, in order.
 #[derive(Clone, Debug)]
 pub struct Turns<K> {
-    /// Those who have just begun.
+    /// The newcomers.
     new: VecDeque<K>,
     old: VecDeque<K>,
 }
@@ -54,7 +54,7 @@ impl<K> Default for Turns<K> {
 }
 
 impl<K: Copy + PartialEq> Turns<K> {
-    /// Somebody has something to send. Who waits already keeps its place.
+    /// A sharer has something to send. One that waits already keeps its place.
     pub fn join(&mut self, who: K, turn: &mut Turn, quantum: u64) {
         if !turn.listed {
             *turn = Turn { credit: quantum as i64, listed: true };
@@ -98,7 +98,7 @@ impl<K: Copy + PartialEq> Turns<K> {
 
     /// The first has nothing to send after all.
     ///
-    /// Who has just begun waits once for its turn among the old ones, lest it be new at once again and starve them (RFC 8290,
+    /// A newcomer waits once for its turn among the old ones, lest it be new at once again and starve them (RFC 8290,
     /// section 4.2).
     pub fn has_none(&mut self, turn: &mut Turn) {
         let (who, was_new) = self.take_first();
@@ -113,7 +113,7 @@ impl<K: Copy + PartialEq> Turns<K> {
         self.take_first();
     }
 
-    /// Who was set aside is the next of those who have not just begun: it keeps the turn that it could not use.
+    /// The sharer that was set aside is the next of the old ones: it keeps the turn that it could not use.
     pub fn rejoin(&mut self, who: K) {
         self.old.push_front(who);
     }

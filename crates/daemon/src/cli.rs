@@ -42,7 +42,7 @@ enum Command {
     Undo(undo::Args),
     /// Tell what keeps packets from being paced, and what to do about it.
     Doctor(doctor::Args),
-    /// Tell how the daemon is, and who is starving.
+    /// Tell how the daemon is, and which flows starve.
     Status(status::Args),
     /// List the flows.
     Flows(flows::Args),

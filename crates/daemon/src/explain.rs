@@ -154,7 +154,7 @@ fn queue(out: &mut String, flow: &Flow) {
     say!(out, "{}", parts.join("; "));
 }
 
-/// The spacing in force, who set it, and whether it is applied.
+/// The spacing in force, what set it, and whether it is applied.
 fn rate(
     out: &mut String,
     Detail { flow, segment_bytes, law, other_law, goodput_control, forecast, .. }: &Detail,

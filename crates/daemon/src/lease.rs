@@ -25,7 +25,7 @@ pub struct Ports {
     pub v6: Option<u16>,
 }
 
-/// Who gives the signs of life.
+/// What gives the signs of life.
 #[derive(Debug)]
 pub struct Beacon {
     v4: UdpSocket,

@@ -99,7 +99,7 @@ pub struct FlowReport {
     pub treatment: Treatment,
     /// Wireless hops of its mesh end, if known.
     pub hops: Option<u32>,
-    /// Who told the hops.
+    /// The source of the hops.
     pub hop_source: HopSource,
     /// Rate of the wireless links on its way.
     pub link_rate: Rate,

@@ -1,4 +1,4 @@
-//! `meshpaced status`: the daemon at a glance, and who is starving.
+//! `meshpaced status`: the daemon at a glance, and the flows that starve.
 
 use crate::Failure;
 use crate::control::protocol::{FoundRate, HostShare, Reply, Request, Share, Status, Wait};

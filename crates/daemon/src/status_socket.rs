@@ -1,4 +1,4 @@
-//! A Unix socket that answers every connection with one JSON line: the status of those who have no control socket.
+//! A Unix socket that answers every connection with one JSON line: the status of commands that have no control socket.
 
 use crate::Failure;
 use serde::Serialize;
@@ -47,7 +47,7 @@ impl Listener {
         Ok(Self { socket, path: path.to_owned(), answering: Vec::new() })
     }
 
-    /// Answers those who wait, each in a thread of its own, so that a slow reader holds up nobody. Whoever comes while
+    /// Answers the clients that wait, each in a thread of its own, so that a slow reader holds up no other. A client that comes while
     /// too many are reading is hung up on.
     ///
     /// # Errors

@@ -75,7 +75,7 @@ pub struct Outcome {
     pub traffic: Vec<TrafficResult>,
     /// What went through devices that carry frames.
     pub frames: Vec<FramesResult>,
-    /// What the kernel granted the thread, and who looked after it.
+    /// What the kernel granted the thread, and the standby that watches it.
     pub scheduling: Scheduling,
 }
 

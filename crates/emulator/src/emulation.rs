@@ -1,4 +1,4 @@
-//! The network with real hosts on it. `now` is an argument: simulated time, whoever keeps it.
+//! The network with real hosts on it. `now` is an argument: simulated time, by whatever clock.
 
 mod frames;
 
@@ -24,7 +24,7 @@ pub struct Emulation<'a> {
     live: Live<'a>,
     hosts: Vec<Host>,
     ports: Vec<Port>,
-    /// Who has which MAC address.
+    /// The MAC addresses of the radios.
     stations: Stations,
     frames: Frames,
     /// What has not happened yet.

@@ -1,6 +1,6 @@
 //! A live view: some times a second a line of JSON with what has happened on the air, of the flows and of lateness since the last one.
 //!
-//! Whoever reads it cannot make the emulation late. The engine's thread puts a snapshot of bounded size together and hands it
+//! A reader cannot make the emulation late. The engine's thread puts a snapshot of bounded size together and hands it
 //! over; another thread, without real-time priority, writes it. While that one is still at work on earlier ones, because
 //! nobody reads what it writes, snapshots are left out and counted. What they count is counted from the beginning, so that
 //! the next one tells it.

@@ -37,7 +37,7 @@ pub(crate) struct State {
     pub(crate) stack: Stack,
     sockets: BTreeMap<SocketId, Waiters>,
     listeners: BTreeMap<ListenerId, Waiters>,
-    /// The driver waits: who gives it something to do has to wake it.
+    /// The driver waits: a caller that gives it something to do has to wake it.
     asleep: bool,
     stop: bool,
     /// Why the driver has ended.

@@ -75,7 +75,7 @@ fn every_scheme_moves_data() {
     }
 }
 
-/// Who has a few segments at a time to send does not wait for a receiver that acknowledges thinly: what it pushes is answered.
+/// A sender with a few segments at a time does not wait for a receiver that acknowledges thinly: what it pushes is answered.
 #[test]
 fn small_buffers_move_data_past_thin_acknowledgements() {
     for name in ["calm", "linux-bbr-thin"] {

@@ -8,7 +8,7 @@
 //! | [`xcp`] | every packet takes a change of its sender's throughput along (Katabi, Handley, Rohrs 2002) |
 //! | [`rcp`] | a queue keeps one rate for all flows (Dukkipati, McKeown) |
 //! | [`wcp`] | a queue marks what passes near congestion, and sources answer with a rate (Rangwala et al. 2008) |
-//! | [`wcpcap`] | somebody who knows the whole mesh gives every flow its max-min share of the air (an air-time surrogate) |
+//! | [`wcpcap`] | a controller that knows the whole mesh gives every flow its max-min share of the air (an air-time surrogate) |
 //! | [`SmoothedRtt`] | the round trip that a sender writes into each header |
 //!
 //! Rates are bytes per second, times seconds, both as real numbers: what the controllers compute with.

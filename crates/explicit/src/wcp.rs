@@ -1,6 +1,6 @@
 //! WCP (schemes.md 13; Rangwala et al. 2008): the header, when a link is congested, and the source's rate.
 //!
-//! Its constants are remembered, not printed in what we have, so all of them are parameters. Who shares congestion with whom
+//! Its constants are remembered, not printed in what we have, so all of them are parameters. Which links share congestion
 //! is the relay's business.
 
 use crate::{numbers, write};

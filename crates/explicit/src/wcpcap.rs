@@ -2,7 +2,7 @@
 //! neighbourhoods can each be used for a part of the time.
 //!
 //! The original's stochastic model of what a neighbourhood can carry is not restated; this is `wcpcap-airtime`, and no more is
-//! claimed of it. Who counts as near whom, and what a packet takes of the air, is told from outside.
+//! claimed of it. The caller tells which nodes are near which, and what a packet takes of the air.
 
 use crate::{numbers, write};
 use alloc::vec;

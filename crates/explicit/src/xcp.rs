@@ -186,7 +186,7 @@ impl Router {
         if header.feedback >= share {
             header.feedback = share;
         } else {
-            // Who asks for less, or was given less before, leaves the rest to others.
+            // A flow that asks for less, or was given less before, leaves the rest to others.
             negative = self.negative.min(negative + (share - header.feedback));
             positive = header.feedback + negative;
         }

@@ -167,7 +167,7 @@ impl Budget<'_> {
         of_flow < config.segments_max && self.can_take(Kind::Segments, 1, config.segments_total as u64)
     }
 
-    /// All is full, whoever has it: pacing is off for flows that begin now (schemes.md 3.1).
+    /// All places are taken, by whatever flows: pacing is off for flows that begin now (schemes.md 3.1).
     pub fn is_exhausted(&self, config: &Config) -> bool {
         // One more full-size packet would not fit.
         self.books.held() >= config.held_max || self.books.bytes() + Bytes(1500) > config.buffer_total

@@ -7,7 +7,7 @@
 use meshpace_pacing::RateLaw;
 use meshpace_units::{Instant, Span};
 
-/// How long a least round trip is believed. Who goes on with a full window shows none for so long; a path that has changed without
+/// How long a least round trip is believed. A sender that goes on with a full window shows none for so long; a path that has changed without
 /// a change of its hops shows the other's.
 const WINDOW: Span = Span::from_secs(600);
 /// Round trips without which nothing is foretold: the first ones are of small segments, a handshake's caches, a route's search.

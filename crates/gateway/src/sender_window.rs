@@ -57,8 +57,8 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// The window to be announced with an acknowledgement of so many bytes. One of two segments comes a spacing after the first
-    /// of them arrived, for which time the pipe holds one more.
+    /// The window to announce with an acknowledgement of so many bytes. A receiver that acknowledges two segments at once answers one spacing
+    /// later than it could answer the first. During this spacing one segment more is in the pipe.
     fn after(self, acked: u32) -> u32 {
         let delayed = Bytes(u64::from(acked).saturating_sub(self.segment.0)).min(self.segment);
         u32::try_from((self.window + delayed).0).unwrap_or(MOST).min(MOST)

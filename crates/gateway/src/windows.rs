@@ -1,6 +1,6 @@
 //! Whether a segment can be one of its connection: its numbers against what both ends have sent, acknowledged and announced.
 //!
-//! An end throws away what lies outside its window; a gateway that believed it could be told anything by anybody who knows
+//! An end throws away what lies outside its window; a gateway that believed it could be told anything by anybody that knows
 //! addresses and ports. The bounds are those of Linux's connection tracking (net/netfilter/nf_conntrack_proto_tcp.c,
 //! tcp_in_window, after G. van Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2001), for a RST the narrower
 //! ones of what its peer can have acknowledged (RFC 5961, section 3), and a SYN is none (RFC 5961, section 4). Where a
@@ -17,7 +17,7 @@
 //!   `ack >= other.next - max(own largest window, 66,000)`.
 //!
 //! What fails is passed on and changes nothing, but that the latest one of each side is kept beside the connection: if the
-//! other side acknowledges it, and that fails too, the connection begins anew with these numbers. So nobody who hears only
+//! other side acknowledges it, and that fails too, the connection begins anew with these numbers. So no host that hears only
 //! one side can end it.
 
 use crate::Side;

@@ -6,7 +6,7 @@ use meshpace_units::Span;
 
 /// A flow's law and its pace, and its smoothed wireless round trip.
 ///
-/// Whoever times the round trips hands them in: [`crate::Gateway`], or a data path of its own.
+/// The caller times the round trips: [`crate::Gateway`], or a data path of its own.
 #[derive(Clone, Debug)]
 pub struct WirelessLaw {
     law: Box<dyn FlowLaw>,

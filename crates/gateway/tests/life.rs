@@ -119,7 +119,7 @@ fn data_of_a_new_connection_do_not_overtake_what_the_old_one_held() {
     assert_eq!((s.gateway.counters().opened, s.gateway.held()), (2, 0));
 }
 
-/// Packets from either side by somebody who knows addresses and ports, and no numbers.
+/// Packets from either side by an attacker that knows addresses and ports, and no sequence numbers.
 fn blind(s: &Script) -> Vec<(Side, Segment)> {
     let far = |seq: Seq, n: u32| seq + (1 << 20) + n * 77_777_777;
     let kinds = |segment: Segment, n: u32| {

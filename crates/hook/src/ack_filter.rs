@@ -64,7 +64,7 @@ static KEYS: [Key; 4] = [
 
 /// Connections remembered. Acknowledgements of others pass as they come.
 const FLOWS: usize = 65_536;
-/// Who has been silent for so long may be forgotten.
+/// A connection that has been silent for so long may be forgotten.
 const SILENCE: Span = Span::from_secs(60);
 
 type Connection = (IpAddr, IpAddr, u16, u16);
@@ -78,7 +78,7 @@ struct AckFilter {
 }
 
 impl AckFilter {
-    /// Whether there is room for one more; who has been silent is forgotten for that.
+    /// Whether there is room for one more; connections that have been silent are forgotten for that.
     fn has_room(&mut self, now: Instant) -> bool {
         if self.flows.len() >= FLOWS {
             let silent = |flow: &Flow| flow.held.is_none() && now.saturating_since(flow.at) > SILENCE;

@@ -27,7 +27,7 @@ pub enum Leaving<P> {
 
 /// A hook, and what waits there. Every packet comes out once.
 ///
-/// Whoever drives it calls
+/// Its driver calls
 ///
 /// 1. [`Hooked::handle`] for each packet, then [`Hooked::poll`] until `None`;
 /// 2. [`Hooked::handle_timeout`] when [`Hooked::poll_timeout`] says so, then `poll` until `None`.

@@ -64,7 +64,7 @@ impl Preset {
         }
     }
 
-    /// The value, unchecked; `None` for TOML text, which whoever knows TOML has to read.
+    /// The value, unchecked; `None` for TOML text, which a reader of TOML has to read.
     #[must_use]
     pub fn setting(&self) -> Option<Setting> {
         Some(match *self {

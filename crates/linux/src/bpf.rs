@@ -52,7 +52,7 @@ pub struct NewMap<'a> {
     pub flags: u32,
     /// Its name, of 15 bytes at most.
     pub name: &'a str,
-    /// The kernel's type of its value by its number in the kernel's own BTF, and the types of who makes it, loaded.
+    /// The kernel's type of its value by its number in the kernel's own BTF, and the types of its maker, loaded.
     pub value_type: Option<(u32, BorrowedFd<'a>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Who is at the other end of a Unix socket.
+//! The user at the other end of a Unix socket.
 
 use nix::sys::socket::{getsockopt, sockopt::PeerCredentials};
 use nix::unistd::Uid;
@@ -15,7 +15,7 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Who connected to this end of `stream`.
+    /// The user that connected to this end of `stream`.
     ///
     /// # Errors
     /// If the kernel does not tell.

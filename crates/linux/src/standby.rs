@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(standby.rescues(), turn);
             assert_ne!(sched_getcpu().expect("a processor"), here, "turn {turn}");
         }
-        // Whoever is awake, or waits for no time, is left alone.
+        // A thread that is awake, or waits for no time, is left alone.
         standby.waits_until(None);
         assert_eq!(poller.wait(Some(Span::from_millis(5))).expect("epoll_wait").count(), 0);
         assert_eq!(standby.rescues(), 3);

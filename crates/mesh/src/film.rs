@@ -1,4 +1,4 @@
-//! A short stretch of a run frame by frame, for the animation of a report: who sends what to whom when, and where it
+//! A short stretch of a run frame by frame, for the animation of a report: which node sends what to which node when, and where it
 //! is lost. Bounded in time and in frames, so that it fits into a page.
 
 use crate::ends::Directory;

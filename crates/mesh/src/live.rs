@@ -47,7 +47,7 @@ impl<'a> Live<'a> {
         self.simulation.network.next_at()
     }
 
-    /// Who has which address.
+    /// The hosts by address.
     #[must_use]
     pub fn addresses(&self) -> &AddressBook {
         self.simulation.network.addresses()

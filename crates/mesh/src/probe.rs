@@ -1,4 +1,4 @@
-//! Who watches a run: what watches the network, and time series of flows, hang in here, and cost nothing where there are
+//! The observers of a run: what watches the network, and time series of flows, hang in here, and cost nothing where there are
 //! none.
 
 use meshpace_network::{Capture, NoWatch, Watch};

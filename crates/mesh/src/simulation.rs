@@ -22,7 +22,7 @@ pub struct Simulation<'a> {
     pub connection_alarms: Vec<Alarm>,
     /// What is measured.
     pub meter: Meter,
-    /// Who watches.
+    /// The observers.
     pub probe: &'a mut dyn Probe,
 }
 

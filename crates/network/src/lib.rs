@@ -1,6 +1,6 @@
 //! The simulated network: mesh nodes, the air, interface queues, routing, wired links, gateways, movement.
 //!
-//! It knows addresses, and no flow. Whoever hangs on it sends packets from a host ([`Network::send`]) and is told of those
+//! It knows addresses, and no flow. Its user sends packets from a host ([`Network::send`]) and is told of those
 //! that arrive at one, and of its own timers, in one total order with everything else ([`Network::step`]): the simulation
 //! with its TCP end points, an emulator's real hosts, a script in a test.
 //!
@@ -9,15 +9,15 @@
 //!
 //! Each room has its own part of the state, and writes no other's:
 //!
-//! - `event`: what happens comes out in one total order, whoever scheduled it.
-//! - `air`: a channel takes a frame from a station, and says who hears it, when it ends there and what is made of it.
+//! - `event`: what happens comes out in one total order, whatever module scheduled it.
+//! - `air`: a channel takes a frame from a station, and says which nodes hear it, when it ends there and what they make of it.
 //! - `node`: an interface keeps packets for its station, by the relay's order, and counts what became of them.
 //! - `routing`: each node's routing is told of packets and failures, and says where packets go; addresses and paths are looked up.
 //! - `wired`: a link takes a packet and gives it back at its other end; the way there is one link after another.
 //! - `gateway`: what crosses between mesh and wired part passes the scheme's machine; each node has its nearest gateway.
 //! - `conversations`: relays that ask are told which conversations share the air; they are told of frames.
 //! - `measure`: what is told is counted, and changes nothing.
-//! - `watch`: whoever looks on sees frames and nodes, and changes nothing.
+//! - `watch`: observers see frames and nodes, and change nothing.
 //! - `network`: joins the others: a packet's way from room to room.
 
 mod air;

@@ -6,7 +6,7 @@ use meshpace_units::{Instant, Span};
 ///
 /// A tick that finds nothing to send re-arms, so a packet arriving between two ticks waits for the next. A new
 /// interval takes effect when the timer is armed the next time, never for the tick already armed. Passed ticks are
-/// counted when asked, hence whoever drives it must ask at each tick's instant while data waits (a simulator does).
+/// counted when asked, hence its driver must ask at each tick's instant while data waits (a simulator does).
 ///
 /// Source: schemes.md 1.5 and section 2, "Profiles"; the authors' ns-2 agent of 2005.
 #[derive(Clone, Debug, PartialEq, Eq)]

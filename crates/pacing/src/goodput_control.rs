@@ -408,7 +408,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         goodput.len() >= 2 && goodput.keys().any(|id| self.flows[id].direction == Direction::Down)
     }
 
-    /// Every cap goes; who is left alone stays so.
+    /// Every cap goes; a flow that is left alone stays so.
     fn lift_all(&mut self) {
         self.probe = None;
         for flow in self.flows.values_mut() {

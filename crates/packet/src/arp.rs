@@ -1,4 +1,4 @@
-//! Address resolution: who has which MAC address.
+//! Address resolution: the MAC address of a neighbour.
 
 use meshpace_units::{Bytes, NodeId};
 
@@ -7,9 +7,9 @@ use meshpace_units::{Bytes, NodeId};
 pub struct Arp {
     /// Question or answer.
     pub operation: ArpOperation,
-    /// Who sent it, and whose MAC address it tells.
+    /// The node that sent it, whose MAC address it tells.
     pub sender: NodeId,
-    /// Whose MAC address is asked for, or who asked.
+    /// The node whose MAC address is asked for, or that asked.
     pub target: NodeId,
 }
 
@@ -18,7 +18,7 @@ pub struct Arp {
 pub enum ArpOperation {
     /// To everybody.
     Request,
-    /// To who asked.
+    /// To the node that asked.
     Reply,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Packet`] has what an IP packet has (addresses, ports, time to live, congestion notification, size), an identity
 //! that it keeps on its whole way, and what it carries: a TCP segment, a datagram, a routing message, or the bytes of a
-//! real host: an IP packet, or an Ethernet frame for a neighbour. No flow is named here: whoever sends and receives packets knows its ends by address and port.
+//! real host: an IP packet, or an Ethernet frame for a neighbour. No flow is named here: senders and receivers know their ends by address and port.
 //!
 //! Relays and end points may put typed headers beside the transport's: [`Shim`].
 

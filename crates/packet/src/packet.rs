@@ -33,12 +33,12 @@ impl PacketId {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PathId(pub NonZeroU32);
 
-/// What a packet is accounted under, beside the address: whoever hangs on the network opens accounts and names them in
+/// What a packet is accounted under, beside the address: the network's user opens accounts and names them in
 /// the packets that it sends, both ways of a conversation under the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Account(pub NonZeroU32);
 
-/// Who is told when a packet has left the host that it sets out from: whoever hangs on the network tells it so apart.
+/// A name for what is told when a packet has left the host that it sets out from; the network's user chooses it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(pub NonZeroU16);
 
@@ -180,7 +180,7 @@ impl Packet {
         self.rare.as_mut().is_some_and(|rare| rare.shims.rewrite(change))
     }
 
-    /// All shims, those put in last first, for whoever shows them.
+    /// All shims, those put in last first, for display.
     pub fn shims(&self) -> impl Iterator<Item = ShimView<'_>> {
         self.rare.iter().flat_map(|rare| rare.shims.iter())
     }

@@ -1,12 +1,12 @@
 //! The store that holds packets while they are somewhere in the network.
 
-/// A packet in the store, as those who look for its way know it, too.
+/// A packet in the store, by the handle that observers of its way know, too.
 pub use meshpace_routing::Handle;
 
 use crate::{Packet, Ticket};
 use std::collections::VecDeque;
 
-/// Packets by handle. A handle is freed exactly once, by whoever holds it when the packet's way ends.
+/// Packets by handle. A handle is freed exactly once, by its holder when the packet's way ends.
 #[derive(Default)]
 pub struct Packets {
     slots: Vec<Slot>,
@@ -15,14 +15,14 @@ pub struct Packets {
     left: VecDeque<Ticket>,
 }
 
-/// A place, and who waits for what is there. The packet alone is optional, so that it is moved once, in or out.
+/// A slot, and the ticket of what waits for its packet. The packet alone is optional, so that it is moved once, in or out.
 struct Slot {
     packet: Option<Packet>,
     /// Receivers of a broadcast that have not had it yet: it is over for its sender before it is for them.
     awaited: u32,
     /// The sender is done with it.
     done: bool,
-    /// Who is told when it has left the host that it set out from, or has been dropped there; `None`: nobody, or it has.
+    /// The ticket that is told when it has left the host that it set out from, or has been dropped there; `None`: there is none, or it has left.
     ticket: Option<Ticket>,
 }
 
@@ -96,7 +96,7 @@ impl Packets {
         self.slot(handle).ticket = Some(ticket);
     }
 
-    /// Whoever was to be told when a packet leaves its host: from now on whoever asks.
+    /// Replaces the ticket of a packet: the module that is told when the packet leaves its host.
     pub fn withdraw(&mut self, handle: Handle) -> Option<Ticket> {
         self.slot(handle).ticket.take()
     }

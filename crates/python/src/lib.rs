@@ -68,7 +68,7 @@ impl From<Panicked> for Failure {
     }
 }
 
-/// With the number that says why; whoever called knows the file.
+/// With the number that says why; the caller knows the file.
 fn capture_failed(error: io::Error) -> PyErr {
     match error.raw_os_error() {
         Some(number) => PyOSError::new_err((number, "packet capture")),

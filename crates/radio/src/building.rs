@@ -32,7 +32,7 @@ pub struct Floors {
     pub storey: f64,
 }
 
-/// Who set the mesh up saw to it that these links work: what is drawn for them is drawn again until they do.
+/// The mesh's builders saw to it that these links work: what is drawn for them is drawn again until they do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
     /// How far above the threshold of decoding both directions are at least, dB.

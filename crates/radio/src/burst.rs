@@ -24,7 +24,7 @@ pub struct Mpdu {
 pub struct Burst {
     /// The only one, in place.
     one: Option<Mpdu>,
-    /// Two or more, shared between who sends the frame and the frame on the air; `one` is `None` then.
+    /// Two or more, shared between the sender of the frame and the frame on the air; `one` is `None` then.
     several: Option<Arc<Vec<Mpdu>>>,
 }
 

@@ -1,4 +1,4 @@
-//! The table of who hears whom.
+//! The table of links: the hearers of each node.
 //!
 //! A mesh of 256 nodes on a square kilometre has 30,000 entries, and every frame walks over a hundred of them. They lie in one
 //! piece, packed to 14 bytes; where nodes move, the table is made anew in the same place.
@@ -8,7 +8,7 @@ use meshpace_units::{NodeId, Span};
 /// One receiver of a node's transmissions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hearer {
-    /// Who.
+    /// The node.
     pub node: NodeId,
     /// Received power, W.
     pub power: f64,
@@ -85,7 +85,7 @@ impl Hearers {
         self.ends.len()
     }
 
-    /// Who hears a node.
+    /// The hearers of a node.
     #[inline]
     pub fn of(&self, node: NodeId) -> impl ExactSizeIterator<Item = Hearer> + '_ {
         self.row(node).iter().map(Entry::hearer)

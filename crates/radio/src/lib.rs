@@ -7,7 +7,7 @@
 //! | [`phy`] | timing and frame durations |
 //! | [`propagation`] | received power against distance, and the thresholds that make ranges of it |
 //! | [`building`] | what besides distance makes a link: walls, ceilings, radios that differ |
-//! | [`links`] | who hears whom, how strongly, how late |
+//! | [`links`] | which nodes hear which, how strongly, how late |
 //! | [`loss`] | links that lose frames, one by one or in bursts |
 //! | [`frame`] | what is on the air |
 //! | [`burst`] | the packets of a frame |
@@ -17,7 +17,7 @@
 //! | [`reorder`] | packets of a neighbour in the order of their numbers |
 //! | [`station`] | one node's DCF: carrier sense, backoff, RTS/CTS, retries, NAV |
 //!
-//! A [`Station`] is a state machine without clock or queue: whoever drives it tells it what arrives on the air and
+//! A [`Station`] is a state machine without clock or queue: its driver tells it what arrives on the air and
 //! when its deadline has come, and carries out the [`Action`]s. Arrivals are *lazy*: [`Station::hear`] only notes
 //! that a frame will arrive, and the station catches up when something happens to it. That is exact, because an
 //! overheard frame changes nothing but the station's own carrier state, and it is what makes the simulator fast: a

@@ -1,4 +1,4 @@
-//! Who hears whom, how strongly, how late.
+//! Which nodes hear which, how strongly, how late.
 
 use crate::building::Building;
 use crate::hearers::{Hearer, Hearers};
@@ -129,7 +129,7 @@ impl Links {
         }
     }
 
-    /// A table in which every power has changed by a factor: who is too weak now is no hearer.
+    /// A table in which every power has changed by a factor: a link that is too weak now has no hearer.
     pub fn faded(
         &self,
         means: &Hearers,
@@ -176,7 +176,7 @@ impl Links {
         }
     }
 
-    /// The receivers of every node where lists of directed links say who hears whom, in order of node.
+    /// The receivers of every node where lists of directed links say which nodes hear which, in order of node.
     ///
     /// What is listed is decoded, and therefore sensed, all links equally strong and [`GRAPH_DELAY`] long. What is listed as `sensed` alone is
     /// as weak as can just be sensed. What is not listed does not exist: it is neither sensed nor does it interfere. (Two that send to a third

@@ -1,7 +1,7 @@
 //! Frames that are strong enough and are lost all the same: lossy links (`[[radio_link]] loss, burst`).
 //!
 //! A loss is a frame that cannot be decoded at this receiver: it is sensed, keeps the medium busy and leaves an EIFS,
-//! as one from too far away does. Every frame on the directed link counts, whatever its kind and whoever it is for. Of a frame of
+//! as one from too far away does. Every frame on the directed link counts, whatever its kind and destination. Of a frame of
 //! several packets for this receiver each MPDU is lost by itself: one after another counts as a frame of its own.
 //!
 //! Each directed link draws from a stream of its own, derived from the run's seed, the link and its sender's radio, so that runs of several
@@ -86,7 +86,7 @@ impl Losses {
         !self.links.is_empty()
     }
 
-    /// Notes in a table of who hears whom which links [`Losses::lose`] must be asked about.
+    /// Notes in a table of hearers which links [`Losses::lose`] must be asked about.
     pub fn mark(&self, table: &mut Hearers) {
         for ((from, to), _) in &self.links {
             table.mark_lossy(*from, *to);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     proptest! {
-        /// Who asks seldom sees the same periods as who asks often.
+        /// Seldom questions see the same periods as frequent ones.
         #[test]
         fn bursts_do_not_depend_on_what_is_sent(
             loss in 0.01..0.99f64, burst in 1..100u64, seed: u64, asked in prop::collection::btree_set(0..500_000u64, 1..200),

@@ -2,14 +2,14 @@
 //! rewritten.
 //!
 //! Every mesh node has a [`Relay`] between link layer and MAC, every direction of a wired link has one in front of the
-//! wire. It is a state machine without clock, transmitter or store of its own: whoever drives it tells it what happens and
+//! wire. It is a state machine without clock, transmitter or store of its own: its driver tells it what happens and
 //! asks for the next packet whenever the transmitter is free.
 //!
 //! | module | idea |
 //! |---|---|
 //! | [`relay`] | the contract |
 //! | [`here`] | what a relay may ask of its node, and do to packets |
-//! | [`report`] | what the MAC tells those who ask: granted, retries, sent, given up, with times |
+//! | [`report`] | what the MAC tells relays that ask: granted, retries, sent, given up, with times |
 //! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
 //! | [`hooked`] | any hook where packets pass (`meshpace-hook`), before drop-tail |
 //! | [`SourceQueues`] | a queue a flow at its source, served in turn; behind gates: ingress throttling |
@@ -18,7 +18,7 @@
 //! | `llap` | link layer adaptive pacing, by overhearing |
 //! | `xcp`, `rcp` | routers that tell senders what they may send: `meshpace-explicit` behind a queue |
 //! | `wcp` | marks what passes near a congested link, which neighbours overhear |
-//! | `wcpcap` | tells packets their flow's share of the air, which somebody who knows the whole mesh works out |
+//! | `wcpcap` | tells packets their flow's share of the air, which a controller that knows the whole mesh works out |
 //! | `cake_ack_filter` | CAKE's ack-filter: what waits and is superfluous is dropped |
 //! | `ez_flow` | EZ-flow: the contention window by the next node's queue |
 //! | `sense` | rt-Winf at a node; `winf` tells packets of it, `xcp_winf` and `rcp_winf` go by it |
@@ -58,6 +58,6 @@ use meshpace_keys::{Part, Values};
 pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
-    /// The relays that schemes can choose (`relay`); the first is everybody's who chooses none.
+    /// The relays that schemes can choose (`relay`); the first is that of schemes that choose none.
     pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap, cake_ack_filter, ez_flow];
 }

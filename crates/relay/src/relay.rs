@@ -113,7 +113,7 @@ pub trait Relay: fmt::Debug + Send {
         self.len() == 0
     }
 
-    /// Who is told reports and frames, and asked what acknowledgements tell, where the relay itself has nothing to do with
+    /// What is told reports and frames, and asked what acknowledgements tell, where the relay itself has nothing to do with
     /// them.
     fn listener(&mut self) -> Option<&mut dyn Listener> {
         None

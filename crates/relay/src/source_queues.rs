@@ -254,7 +254,7 @@ impl SourceQueues {
         let flows = || self.flows.iter().filter(open);
         let acks = (!self.acks.is_empty()).then_some(ACKS);
         if self.gate.is_some_and(|gate| gate.shared) {
-            // Who has had the least of what is his part goes first.
+            // The flow that has had the least of its share goes first.
             return acks.or_else(|| flows().min_by_key(|flow| (flow.share, flow.id)).map(|flow| flow.id));
         }
         let forwarded = (self.gate.is_none() && !self.forwarded.is_empty()).then_some(FORWARDED);
@@ -273,7 +273,7 @@ impl SourceQueues {
             self.in_mac = Some((head, id));
             if shared {
                 self.shared.0.handed_over(here.now, kind);
-                // Start-time fair queueing (Goyal, Vin, Cheng 1997): who was silent has no claim on what is past.
+                // Start-time fair queueing (Goyal, Vin, Cheng 1997): a flow that was silent has no claim on what is past.
                 let begins = flow.share.max(self.shared.1);
                 flow.share = begins + flow.delay.unwrap_or(shared_delay);
                 self.shared.1 = begins;

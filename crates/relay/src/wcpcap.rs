@@ -1,4 +1,4 @@
-//! WCPCap by air time (schemes.md 13): the share of its flow, which somebody who knows the whole mesh works out anew each epoch, is
+//! WCPCap by air time (schemes.md 13): the share of its flow, which a controller that knows the whole mesh works out anew each epoch, is
 //! written into every packet that asks, where it sets out.
 
 use crate::RelayPart;
@@ -72,7 +72,7 @@ impl Relay for Wcpcap {
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle> {
         let packet = self.queue.dequeue(here)?;
         let it = here.packets.get(packet);
-        // Whoever has written it before had the same share for it.
+        // An earlier writer had the same share for it.
         if let Some(Header { rate: None }) = asked(it, KIND, Header::from_bytes) {
             let account = it.account;
             let share = here.node().zip(account).and_then(|(node, account)| node.share(account, self.limit));

@@ -5,7 +5,7 @@ use meshpace_units::{NodeId, Span};
 
 /// What routing needs to know of a data packet: UDP, TCP data and TCP acknowledgements alike.
 ///
-/// Wired hosts do not exist here: whoever drives the machine names their gateway instead (schemes.md 18, item 11).
+/// Wired hosts do not exist here: the driver names their gateway instead (schemes.md 18, item 11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketInfo {
     /// The mesh node (or gateway) where the packet entered the mesh.
@@ -22,7 +22,7 @@ pub struct PacketInfo {
 /// Where a routing packet goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recipient {
-    /// To whoever hears it: sent once, at the basic rate, without acknowledgement.
+    /// To all neighbours that hear it: sent once, at the basic rate, without acknowledgement.
     Broadcast,
     /// To this neighbour. If the MAC gives it up it is dropped without a word to routing (ns2-behaviour 5.5), unless
     /// that [asks for link events](crate::RoutingProtocol::asks_for_link_events).
@@ -62,7 +62,7 @@ pub enum Action<P> {
     SendControl {
         /// The message.
         message: Control,
-        /// Who gets it.
+        /// The neighbour that gets it.
         to: Recipient,
         /// The IP time to live it leaves with; the receiver's `on_control` is given the same number.
         ttl: u8,

@@ -11,7 +11,7 @@ pub const HEADERS: Bytes = Bytes(28);
 
 /// A routing packet of some protocol: fields that its nodes read, their length on the air, and their bytes for captures.
 ///
-/// Whoever carries it knows none of the types. The protocol that receives a [`Control`] asks for its own.
+/// The network that carries it knows none of the types. The protocol that receives a [`Control`] asks for its own.
 pub trait Message: Any + Debug + PartialEq + Send + Sync {
     /// How captures show it.
     const FORMAT: Format;

@@ -66,7 +66,7 @@ impl ShortestPaths {
         Self { starts, neighbours: flat, costs, toward: (0..count).map(|_| OnceLock::new()).collect() }
     }
 
-    /// Forgets the routes that were asked for: whoever asks again has them computed again.
+    /// Forgets the routes that were asked for: the next request computes them again.
     pub fn forget(&mut self) {
         self.toward.iter_mut().for_each(|column| *column = OnceLock::new());
     }

@@ -7,7 +7,7 @@
 //! that names file, line, key, what was found and what is allowed.
 //!
 //! Names and parameters of schemes are carried with their locations ([`Scenario::scheme_uses`],
-//! [`Scenario::scheme_settings`]) for whoever knows the schemes.
+//! [`Scenario::scheme_settings`]) for the crate that knows the schemes.
 
 mod extra;
 mod file;

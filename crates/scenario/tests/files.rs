@@ -71,7 +71,7 @@ fn chains_take_any_length() {
     }
 }
 
-/// The schema with tables `[scheme.NAME]` of any content: who reads those is another crate.
+/// The schema with tables `[scheme.NAME]` of any content: another crate reads those.
 fn file_schema() -> Value {
     schema(serde_json::json!({ "type": "object" }))
 }

@@ -1,4 +1,4 @@
-//! Where nodes stand and who hears whom: places on the globe, radio links, gateways, what a seed places.
+//! Where nodes stand and which hear which: places on the globe, radio links, gateways, what a seed places.
 
 use meshpace_scenario::*;
 use meshpace_units::{Instant, NodeId, Rate, Span};

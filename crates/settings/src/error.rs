@@ -47,7 +47,7 @@ pub struct Named {
 impl Location {
     /// The error that the value here is not acceptable.
     ///
-    /// For whoever interprets values that this crate only carries.
+    /// For the interpreters of values that this crate only carries.
     #[must_use]
     pub fn error(&self, found: impl Into<String>, allowed: impl Into<String>) -> FileError {
         FileError { at: Box::new(self.clone()), found: found.into(), allowed: allowed.into() }

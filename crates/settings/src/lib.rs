@@ -3,7 +3,7 @@
 //! A file is read in two steps: [`read`] makes a [`Table`] of values that know where they stand; [`Settings`] holds it
 //! against a [`Section`] (of `meshpace-keys`), the table of the keys there are. What is wrong becomes a [`FileError`] that names file, line,
 //! key, what was found and what is allowed; a key that does not exist is wrong. What the keys mean is the business of
-//! whoever asks: the scenario file and the daemon's configuration file are both read this way.
+//! the caller: the scenario file and the daemon's configuration file are both read this way.
 
 mod complaints;
 mod document;

@@ -1,4 +1,4 @@
-//! Keys as JSON Schema (draft 2020-12), for whoever describes a file or a part.
+//! Keys as JSON Schema (draft 2020-12), for the description of a file or a part.
 
 use crate::{Value as TomlValue, default_setting};
 use meshpace_keys::{Key, Kind, Preset, RawValue, Real, Setting, Whole};

@@ -39,7 +39,7 @@ impl HeaderSize {
     }
 }
 
-/// Who takes delivered bytes out of the receive buffer.
+/// What takes delivered bytes out of the receive buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// The application takes everything at once: the window stays open.
@@ -106,7 +106,7 @@ pub struct Config {
     /// Whether the window on offer begins at 65,535 bytes and grows to the receive buffer with what is taken in a round trip (Linux's
     /// tcp_rcv_space_adjust).
     pub window_grows: bool,
-    /// Who empties the receive buffer.
+    /// What empties the receive buffer.
     pub reading: Reading,
     /// Offer window scaling (RFC 7323, section 2). Without it windows end at 65,535 bytes. In profile `ns2` the option
     /// travels like every other, outside the flat 40 bytes.

@@ -1,6 +1,6 @@
 //! A TCP segment without its bytes: the header fields and the length of the payload.
 //!
-//! The endpoints work on ranges of the byte stream. Who drives them keeps the bytes (the daemon) or has none (the
+//! The endpoints work on ranges of the byte stream. Their driver keeps the bytes (the daemon) or has none (the
 //! simulator).
 
 use meshpace_units::{Instant, Seq, Span};

@@ -5,7 +5,7 @@ use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
 
 const NANOS_PER_SEC: f64 = 1e9;
 
-/// A point in time: nanoseconds since the zero of whoever drives the state machine.
+/// A point in time: nanoseconds since the driver's zero.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Instant(u64);
 

@@ -4,7 +4,7 @@ use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use meshpace_units::{Instant, Span};
 
-/// A stretch of busy time and the idle time before it, in 6 bytes: who listens on a busy medium has some 260 of them a second.
+/// A stretch of busy time and the idle time before it, in 6 bytes: a node that listens on a busy medium has some 260 of them a second.
 ///
 /// From the lowest bit on: the length, the gap, 0; or a gap without a stretch, 1. All in ns.
 #[derive(Clone, Copy, Debug)]

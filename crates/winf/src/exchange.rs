@@ -1,5 +1,5 @@
 //! Which frames make an exchange. A listener hears some of RTS, CTS, data and acknowledgement; control frames name one
-//! station, so it has to remember who reserved the medium.
+//! station, so it has to remember which station reserved the medium.
 
 use crate::{Station, capacity};
 use alloc::vec::Vec;
@@ -27,7 +27,7 @@ pub struct Frame {
     pub kind: Kind,
     /// Whom it is for; `None`: a group.
     pub receiver: Option<Station>,
-    /// Who sent it; CTS and acknowledgement do not say.
+    /// The sender; CTS and acknowledgement do not say.
     pub transmitter: Option<Station>,
     /// Its duration field: how long the medium is reserved after it.
     pub duration: Span,
@@ -44,9 +44,9 @@ pub struct Frame {
 /// An exchange that was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Exchange {
-    /// Who sent the data.
+    /// The sender of the data.
     pub from: Station,
-    /// Who acknowledged them.
+    /// The receiver that acknowledged them.
     pub to: Station,
     /// First bit of what was heard of it.
     pub began: Instant,

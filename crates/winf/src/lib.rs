@@ -11,7 +11,7 @@
 //! | [`header`] | what packets collect of the links that they pass |
 //! | [`meter`] | capacity and available bandwidth of every link |
 //!
-//! No clock and no radio: whoever sees frames tells what they were and when they were on the air, be it a node of the
+//! No clock and no radio: an observer tells what frames were and when they were on the air, be it a node of the
 //! simulation or a file of a real monitor.
 #![no_std]
 

@@ -33,9 +33,9 @@ impl Config {
 /// A directed link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link {
-    /// Who sends data over it.
+    /// The sender of data over it.
     pub from: Station,
-    /// Who receives them.
+    /// The receiver.
     pub to: Station,
 }
 

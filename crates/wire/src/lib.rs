@@ -8,7 +8,7 @@
 //! - [`spin`] reads QUIC's latency spin bit.
 //! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
 //! - [`build`] writes whole packets, [`complete_checksum`] ends what a host left to its interface, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
-//!   size: for those who are an end of the connection.
+//!   size: for an end of the connection.
 //!
 //! A gateway that leaves the payloads in the kernel may hand in only the beginning of a packet: lengths are those that the
 //! IP header tells, and all headers have to be there.

@@ -40,7 +40,7 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
         except KeyboardInterrupt:
             _end_interrupted()
         except BrokenPipeError:
-            # Whoever read the output has seen enough; keep the interpreter from flushing into the closed pipe.
+            # The reader of the output has seen enough; keep the interpreter from flushing into the closed pipe.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(0) from None
         except _mendable() as error:

@@ -9,7 +9,7 @@ _WIDEST_TABLE = 132
 
 class _Plain(Console):
     def on_broken_pipe(self) -> None:
-        """Rich would end with exit status 1; whoever reads the output has seen enough, which is no failure."""
+        """Rich would end with exit status 1; the reader has seen enough, which is no failure."""
         raise BrokenPipeError
 
 

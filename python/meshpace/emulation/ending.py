@@ -1,4 +1,4 @@
-"""Ends that are asked for: what an emulation has made goes again, whoever asks."""
+"""Ends that are asked for: what an emulation has made goes again, by whatever signal."""
 
 from __future__ import annotations
 

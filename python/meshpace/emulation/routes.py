@@ -124,7 +124,7 @@ class NextHops(dict[tuple[str, str], str]):
 class Watch:
     """Notes what becomes of the routes of hosts, by a thread that sleeps while nothing does.
 
-    Whoever is to be told (``tell``) hears the next hops by goal whenever they have changed.
+    ``tell`` is called with the next hops by goal whenever they have changed.
     """
 
     def __init__(

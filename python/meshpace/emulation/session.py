@@ -240,7 +240,7 @@ def _address6(address: str) -> str:
 
 
 def _removed_undisturbed(mine: Record) -> None:
-    """Whoever presses Ctrl-C twice must not stop the removal half-way."""
+    """A second Ctrl-C must not stop the removal half-way."""
     ours = (signal.SIGTERM, signal.SIGHUP, signal.SIGINT)
     before = {number: signal.signal(number, signal.SIG_IGN) for number in ours}
     try:

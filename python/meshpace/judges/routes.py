@@ -29,7 +29,7 @@ def within_range(places: Sequence[tuple[float, float]], reach: float) -> list[li
 def minimum_hop_route(neighbours: Neighbours, source: int, sink: int) -> Route | None:
     """The route by minimum hops, at each node over the lowest index where several neighbours are as near to the sink.
 
-    So every node has one next hop to each sink, whoever the source is; the way back may be another. None: no route.
+    So every node has one next hop to each sink, for every source; the way back may be another. None: no route.
     """
     distance, ways = {sink: 0}, {sink: 1}
     queue = deque([sink])

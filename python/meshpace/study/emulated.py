@@ -48,7 +48,7 @@ def makeable(
 ) -> tuple[tuple[Study, ...], str]:
     """Those of the studies that can be made here, and what is to be said of the others.
 
-    Whoever asks for all of them does without those that real hosts make.
+    A request for all studies leaves out those that real hosts make.
 
     Raises:
         EmulationError: a run that is asked for by name cannot be made.

@@ -19,7 +19,7 @@ def cache_directory() -> Path:
 def stamp_of(files: Iterable[Path]) -> str:
     """A digest of what the kernel knows of files, in their order: reading them would take longer than what it saves.
 
-    Whoever writes a file changes its time of change, which no tool sets back (stat(2), st_ctim). The hash of a tuple of
+    Writing a file changes its time of change, which no tool sets back (stat(2), st_ctim). The hash of a tuple of
     numbers is the same in every process.
 
     Raises:

@@ -142,7 +142,7 @@ class _Work:
             if not self._store.claim(task.key):
                 self._elsewhere.append(task)
                 continue
-            # Whoever stores a run does so before giving the claim back, so what is not there now is ours to make.
+            # A worker stores a run before it gives the claim back, so what is not there now is ours to make.
             self._store.refresh()
             if task.key in self._store:
                 self._store.release(task.key)

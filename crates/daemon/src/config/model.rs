@@ -383,7 +383,7 @@ impl Config {
         }
     }
 
-    /// Who stands for a mesh host where hosts are shaped: itself, or the prefix whose hosts count as one.
+    /// What stands for a mesh host where hosts are shaped: itself, or the prefix whose hosts count as one.
     #[must_use]
     pub fn counts_as(&self, host: IpAddr) -> IpAddr {
         let matching = self.subnets.iter().filter(|subnet| subnet.prefix.contains(&host));

@@ -293,7 +293,7 @@ pub(super) fn defaults(memory: Option<Memory>) -> Scheme {
         let set = scheme.set(key, &RawValue::from(word));
         set.unwrap_or_else(|error| panic!("the default: {error}"));
     }
-    // Nor would one whose downloads anybody can hold down who opens connections (schemes.md 3.5).
+    // Nor would one whose downloads anyone that opens connections can hold down (schemes.md 3.5).
     let set = scheme.set("gc_profile", &RawValue::from(meshpace_pacing::Profile::Robust.word()));
     set.unwrap_or_else(|error| panic!("the default: {error}"));
     let Some(memory) = memory.filter(|memory| memory.is_short()) else { return scheme };

@@ -43,7 +43,7 @@ pub struct Args {
 enum Command {
     /// Make calm a congestion control of this kernel; it stays until `undo` or a restart of the machine.
     Load(Load),
-    /// Tell whether it is one, who it is chosen for, and which connections it has.
+    /// Tell whether it is one, for which destinations it is chosen, and which connections it has.
     Status {
         /// Print it as JSON, with units in the keys.
         #[arg(long)]
@@ -219,7 +219,7 @@ fn take_off(path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What comes of something in this network namespace and in those that have a name. A thread goes there, not the process: who takes a
+/// What comes of something in this network namespace and in those that have a name. A thread goes there, not the process: taking a
 /// namespace down ends the processes in it (`ip netns pids`).
 fn everywhere<T: Send>(what: impl Fn() -> T + Sync) -> Vec<T> {
     let names = fs::read_dir(NAMESPACES).into_iter().flatten().flatten();

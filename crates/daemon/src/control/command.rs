@@ -63,7 +63,7 @@ pub fn mode(args: &ModeArgs) -> Result<ExitCode, Failure> {
 }
 
 /// Waits for what the guard finds, if there is one.
-#[allow(clippy::disallowed_methods, reason = "whoever runs the command asked to wait")]
+#[allow(clippy::disallowed_methods, reason = "the user asked the command to wait")]
 fn wait_for_guard(socket: &SocketArgs) -> Result<ExitCode, Failure> {
     loop {
         let answer = Client::ask_once(socket, &Request::Status {})?.answer;

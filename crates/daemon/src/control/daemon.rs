@@ -29,7 +29,7 @@ pub struct Daemon {
     in_force: Mutex<InForce>,
     /// What is believed and cannot be, as of the latest look.
     doubts: Mutex<Vec<Doubt>>,
-    /// The user that the daemon runs as, who besides root may change something.
+    /// The user that the daemon runs as. This user and root may change something.
     owner: u32,
 }
 
@@ -157,7 +157,7 @@ impl Daemon {
     }
 
     /// Reads the file again and puts it in force; flows are kept. Modes set at run time are the file's again. The event
-    /// log is opened anew, for rotation. `by` is who asked; `None` for a signal.
+    /// log is opened anew, for rotation. `by` is the client's user; `None` for a signal.
     ///
     /// # Errors
     /// What is wrong with the file, or why the data thread keeps the earlier configuration.
@@ -208,7 +208,7 @@ impl Daemon {
         Ok(said)
     }
 
-    /// Ends the daemon: what is held is released, in order. `by` is who asked; `None` for a signal.
+    /// Ends the daemon: what is held is released, in order. `by` is the client's user; `None` for a signal.
     ///
     /// # Errors
     /// If the data thread has ended already.

@@ -10,14 +10,14 @@ use std::time::Duration;
 
 /// How long the data thread may take: it answers between two packets, so this is thousands of times too long.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A snapshot this young serves the next who asks too, or as long as it took to make. Copying 10,000 flows takes the data
+/// A snapshot this young serves the next request too, or as long as it took to make. Copying 10,000 flows takes the data
 /// thread ten milliseconds, though never more than a page at a time; this bounds what any number of curious clients cost it.
 const FRESH: Span = Span::from_millis(100);
 
 /// The latest snapshot, and until when it serves.
 type Latest = (Arc<Snapshot>, Instant);
 
-/// The data thread, for those who ask. Clones share their snapshots.
+/// The data thread, for its clients. Clones share their snapshots.
 #[derive(Clone, Debug)]
 pub struct DataThread {
     requests: Sender<Request>,
@@ -50,7 +50,7 @@ impl DataThread {
     /// # Errors
     /// [`Unanswered`].
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, Unanswered> {
-        // Holding the lock while asking lets those who come meanwhile share the answer.
+        // Holding the lock while asking lets requests that come meanwhile share the answer.
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
         let begun = monotonic_now();
         if let Some((fresh, _)) = latest.as_ref().filter(|&&(_, until)| begun < until) {

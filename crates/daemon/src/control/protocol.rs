@@ -58,7 +58,7 @@ pub enum Request {
         /// Pace although something that is believed cannot be.
         #[serde(default)]
         anyway: bool,
-        /// Without a guard: whoever asks compares by himself.
+        /// Without a guard: the client compares by itself.
         #[serde(default)]
         unguarded: bool,
     },
@@ -318,7 +318,7 @@ pub struct Flow {
     pub outstanding: bool,
     /// Wireless hops.
     pub hops: Option<u32>,
-    /// Who told them.
+    /// The source of the hops.
     pub hop_source: String,
     /// Rate of its wireless links.
     pub link_rate_bps: u64,

@@ -102,7 +102,7 @@ fn hosts(report: &HostsReport) -> Hosts {
         dropped: host.dropped,
         marked: host.marked,
     };
-    // Who has nothing waiting has all that it wants.
+    // A flow of which nothing waits has all that it wants.
     let wants_more = hosts.iter().filter(|host| host.queued > 0);
     let got =
         |host: &HostStats| host.rate.as_bits_per_sec() as f64 * host.price / f64::from(host.terms.weight);

@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// Clients served at the same time; further ones are told so.
 const CLIENTS_MAX: usize = 32;
-/// Of these, those who may only look: they cannot keep out who may change something.
+/// Of these, clients that may only look: they cannot keep out those that may change something.
 const LOOKERS_MAX: usize = 24;
 
 /// The listening socket and its threads.

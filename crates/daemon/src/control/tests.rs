@@ -1,3 +1,3 @@
-//! What tests of the control socket, and of those who ask over it, share.
+//! What tests of the control socket and its clients share.
 
 pub(crate) mod example;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 /// Programs that something here can use.
 const TOOLS: [&str; 8] = ["nft", "iptables-nft", "iptables-legacy", "iptables", "ip", "iw", "tc", "ethtool"];
-/// Who has bound a queue (net/netfilter/nfnetlink_queue.c: seq_show): number, port, waiting, ...
+/// The process that has bound a queue (net/netfilter/nfnetlink_queue.c: seq_show): number, port, waiting, ...
 const QUEUES: &str = "/proc/thread-self/net/netfilter/nfnetlink_queue";
 
 /// All facts about this machine.

@@ -238,7 +238,7 @@ impl Datapath {
     fn answer(&mut self) -> io::Result<()> {
         while let Ok(request) = self.channel.requests.try_recv() {
             let now = monotonic_now();
-            // Who asked may have gone: then nobody misses the answer.
+            // The client may have gone: then nobody misses the answer.
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now)?)),
                 // A snapshot is complete here: departures are the kernel's, and wait for no answer.

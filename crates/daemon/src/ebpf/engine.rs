@@ -51,7 +51,7 @@ pub enum Order {
     Evict(FlowKey),
 }
 
-/// Who decides about flows: configuration and hop table.
+/// What decides about flows: configuration and hop table.
 pub trait Judge {
     /// What is to be done with a flow.
     fn handling(&self, key: &FlowKey) -> Handling;

@@ -121,7 +121,7 @@ fn turn(
     loop {
         thinner.on_time(monotonic_now())?;
         let now = monotonic_now();
-        // What was due has been done: whoever gives this sign gets on.
+        // What was due has been done: this sign shows that the loop gets on.
         if now >= sign {
             thinner.sign(now)?;
             place.latest.store(Some(Arc::new(place.status(thinner, chosen)?)));

@@ -3,7 +3,7 @@
 use meshpace_linux::Peer;
 use serde::Serialize;
 
-/// Who asked for something over the control socket.
+/// The user of a client of the control socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct By {
     /// The user.
@@ -35,7 +35,7 @@ pub enum Event {
     Stopped {
         /// How it was asked to.
         reason: &'static str,
-        /// Who asked; `None` for a signal.
+        /// The client's user; `None` for a signal.
         #[serde(flatten)]
         by: Option<By>,
     },
@@ -45,7 +45,7 @@ pub enum Event {
         mode: &'static str,
         /// The subnet it is for; `None`: the whole file's.
         subnet: Option<String>,
-        /// Who asked.
+        /// The client's user.
         #[serde(flatten)]
         by: By,
     },
@@ -53,7 +53,7 @@ pub enum Event {
     Reloaded {
         /// The file.
         file: String,
-        /// Who asked; `None` for a signal.
+        /// The client's user; `None` for a signal.
         #[serde(flatten)]
         by: Option<By>,
     },
@@ -61,15 +61,15 @@ pub enum Event {
     ReloadRefused {
         /// Why.
         message: String,
-        /// Who asked; `None` for a signal.
+        /// The client's user; `None` for a signal.
         #[serde(flatten)]
         by: Option<By>,
     },
-    /// Somebody who may only look asked for a change.
+    /// A user that may only look asked for a change.
     ChangeDenied {
         /// The command.
         command: &'static str,
-        /// Who asked.
+        /// The client's user.
         #[serde(flatten)]
         by: By,
     },
@@ -183,7 +183,7 @@ pub struct FlowOpened {
     pub treatment: &'static str,
     /// Wireless hops, if known.
     pub hops: Option<u32>,
-    /// Who told the hops.
+    /// The source of the hops.
     pub hop_source: &'static str,
 }
 

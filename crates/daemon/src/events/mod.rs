@@ -1,6 +1,6 @@
 //! The event log: what happened, as JSON lines in a file or on standard output.
 //!
-//! Whoever has something to tell calls [`Sink::emit`], which never waits; a thread of its own writes. Events about
+//! The other threads call [`Sink::emit`], which never waits; a thread of its own writes. Events about
 //! single flows are limited to a rate, and what was left out is counted in a line of its own, so that a SYN flood
 //! fills no disk. A file that gets too long is put away, and of those so many are kept. After a rotation by others (the file
 //! was renamed) [`Sink::reopen`], done at every reload, starts a new file.

@@ -78,7 +78,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     outcome.and(ended).and(removed).map(|()| ExitCode::SUCCESS)
 }
 
-/// Who renews the lease of the packet queue, and from which ports; nobody where there is no queue, or no loopback interface.
+/// The sender that renews the lease of the packet queue, and its ports; `None` where there is no queue, or no loopback interface.
 fn beacon(config: &Config) -> (Option<Beacon>, Option<Ports>) {
     if config.datapath != Datapath::Nfqueue {
         return (None, None);

@@ -167,13 +167,13 @@ impl Datapath {
     fn answer(&mut self) -> io::Result<()> {
         while let Ok(request) = self.channel.requests.try_recv() {
             let now = monotonic_now();
-            // Who asked may have gone: then nobody misses the answer.
+            // The client may have gone: then nobody misses the answer.
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now))),
                 Request::Page(after, answer) => {
                     let (flows, complete) = self.dispatcher.engine().page(after.as_ref(), PAGE);
                     drop(answer.send(Page { flows, complete }));
-                    // Who asked will ask for the next one at once: packets come first.
+                    // The client will ask for the next page at once: packets come first.
                     return self.channel.waker.wake();
                 }
                 Request::Flow(key, answer) => {

@@ -1,5 +1,5 @@
 //! The gateway on bytes, sans I/O: packets in, decisions out. It joins the wire format, the state machine of
-//! [`meshpace_gateway`], the configuration and the hop counts; who drives it has the queue, the clock and the sockets.
+//! [`meshpace_gateway`], the configuration and the hop counts; its driver has the queue, the clock and the sockets.
 //!
 //! 1. [`Engine::handle`] for each packet, then [`Engine::poll`] until `None`: what it gives must leave before the next
 //!    packet's decision;

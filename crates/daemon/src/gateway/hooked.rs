@@ -1,5 +1,5 @@
 //! The engine with a hook between it and the Internet (`meshpace-hook`), sans I/O: what comes from the Internet meets the hook first,
-//! what goes there meets it last. Who drives it calls it as the [`Engine`] itself.
+//! what goes there meets it last. Its driver calls it as the [`Engine`] itself.
 //!
 //! A hook sees the whole TCP packets of flows that are paced; all else goes by it, as does everything where there is no hook.
 

@@ -1,4 +1,4 @@
-//! Those who ask the data thread on behalf of others: the control socket, the metrics, the event log.
+//! The data thread's clients within the daemon: the control socket, the metrics, the event log.
 
 use super::worker::Worker;
 use crate::config::Config;

@@ -1,5 +1,5 @@
 //! The engine with a shaper of hosts between it and the mesh ([`meshpace_gateway::Shaper`]), sans I/O: whatever goes into the mesh, TCP or
-//! not, waits there by host, after the engine has let it go. Who drives it calls it as the [`Engine`] itself.
+//! not, waits there by host, after the engine has let it go. Its driver calls it as the [`Engine`] itself.
 
 use super::engine::side;
 use super::hooked::HookedEngine;
@@ -153,7 +153,7 @@ impl ShapedEngine {
     fn shape(&mut self, now: Instant, class: Class, packet: Waiting) {
         let Class { to, flow, size, ecn, sign, .. } = class;
         let config = self.engine.engine().config();
-        let shaper = self.shaper.as_mut().expect("whoever has something to shape has looked");
+        let shaper = self.shaper.as_mut().expect("a packet to shape came after the first look");
         let parcel = Parcel { host: config.counts_as(to), flow, size, ecn, sign, packet };
         shaper.handle(now, parcel, || terms(config, &self.hops, self.engine.engine(), to));
     }

@@ -20,7 +20,7 @@ pub(super) fn ask(at: SocketAddr, question: &str) -> Result<String, String> {
     stream.set_read_timeout(Some(LIMIT)).map_err(failed)?;
     stream.set_write_timeout(Some(LIMIT)).map_err(failed)?;
     stream.write_all(question.as_bytes()).map_err(failed)?;
-    // Whoever waits for more questions learns that there are none; who has closed already does not mind.
+    // A daemon that waits for more questions learns that there are none; one that has closed already does not mind.
     let _ = stream.shutdown(Shutdown::Write);
     let mut answer = Vec::new();
     let mut buffer = [0; 16_384];

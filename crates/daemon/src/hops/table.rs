@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct WirelessPath {
     /// Wireless hops.
     pub hops: u32,
-    /// Who told them; [`HopSource::Default`] if nobody knew.
+    /// The source of the hops; [`HopSource::Default`] if none knew.
     pub source: HopSource,
     /// MAC data rate of its links.
     pub rate: Rate,

@@ -1,5 +1,5 @@
-//! So many connections at a time, and who makes place for another: whoever has waited longest without having asked, else
-//! whoever came first. A scraper asks at once and is served; those that only hold places lose them.
+//! A bounded number of connections at a time. A further one ends the connection that has waited longest without a request, else
+//! the oldest. A scraper asks at once and is served; those that only hold places lose them.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::{Arc, Mutex, PoisonError};

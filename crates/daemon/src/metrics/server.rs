@@ -36,7 +36,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Listens at `address` for those who ask for a gateway's metrics.
+    /// Listens at `address` for requests of a gateway's metrics.
     ///
     /// # Errors
     /// [`Failure::Operational`] if the system refuses, as when something else listens there.
@@ -44,7 +44,7 @@ impl Server {
         Self::serving(address, Arc::new(move |path| page(path, &daemon)))
     }
 
-    /// Listens at `address` for those who ask for any of these pages, by its path.
+    /// Listens at `address` for requests of any of these pages, by its path.
     ///
     /// # Errors
     /// As [`Server::start`].

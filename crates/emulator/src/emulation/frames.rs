@@ -23,7 +23,7 @@ const GROUP: u8 = 1;
 /// A MAC address.
 pub type Mac = [u8; 6];
 
-/// Who has which MAC address: each radio of a node one of its own.
+/// The MAC addresses of the radios: each radio of a node has its own.
 pub struct Stations {
     /// By channel and node.
     of: Vec<Vec<Mac>>,

@@ -40,7 +40,7 @@ pub(super) struct Socket {
     written: u64,
     /// The largest packet that the path carries, once a router has told.
     pub(super) path_mtu: Option<u32>,
-    /// Who will accept it.
+    /// The listener that will accept it.
     pub(super) listener: Option<ListenerId>,
     /// The application shut it down for writing.
     shut: bool,

@@ -72,7 +72,7 @@ prop_compose! {
 }
 
 proptest! {
-    /// No neighbourhood is used for longer than it may be, and nobody can have more without taking it from somebody who has no
+    /// No neighbourhood is used for longer than it may be, and no flow can have more without taking it from one that has no
     /// more than he: each flow meets a full neighbourhood in which none has a larger share (Bertsekas and Gallager 1992, 6.5.2).
     #[test]
     fn shares_are_feasible_and_max_min((links, flows) in meshes(), limit in 0.1_f64..1.0) {

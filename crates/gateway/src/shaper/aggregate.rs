@@ -100,8 +100,8 @@ impl<P> Aggregate<P> {
         self.cost = config.cost_of(bytes.0, &self.terms);
     }
 
-    /// By what hosts are compared where too much waits: what its packets cost but for one, over its weight. Who has one packet has no more
-    /// than it can do with, however dear that is.
+    /// The measure by which hosts are compared where too much waits: what its packets cost but for one, over its weight. A host with one packet
+    /// has no more than it needs, however dear that packet is.
     pub fn load(&self) -> u64 {
         let packets = self.len() as u64;
         let more = u128::from(self.cost) * u128::from(packets.saturating_sub(1)) / u128::from(packets.max(1));

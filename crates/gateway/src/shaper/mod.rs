@@ -1,7 +1,7 @@
 //! A shaper of hosts: everything that goes into the mesh waits by mesh host, hosts share by deficit round robin, and inside a
 //! host flows wait in fair queues under CoDel.
 //!
-//! Whoever drives it calls
+//! Its driver calls
 //!
 //! 1. [`Shaper::handle`] for each packet on its way into the mesh, then [`Shaper::poll`] until `None`;
 //! 2. [`Shaper::poll`] until `None` when [`Shaper::poll_timeout`] says so.
@@ -42,7 +42,7 @@ const FEWEST: usize = 16;
 /// A packet on its way to a host of the mesh.
 #[derive(Clone, Copy, Debug)]
 pub struct Parcel<P> {
-    /// The host, or whoever stands for several.
+    /// The host, or the address that stands for several.
     pub host: IpAddr,
     /// Which of its flows.
     pub flow: FlowHash,

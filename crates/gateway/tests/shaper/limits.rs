@@ -131,7 +131,7 @@ fn other_terms_hold_within_a_second() {
     }
 }
 
-/// Forty flows of a host ask for one packet each, again and again, where there is room for sixteen: whoever was served last loses, and nobody
+/// Forty flows of a host ask for one packet each, again and again, where there is room for sixteen: the flow that was served last loses one, and none
 /// loses each time.
 #[test]
 fn whoever_asks_again_is_served_before_whoever_was_served() {

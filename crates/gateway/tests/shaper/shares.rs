@@ -1,4 +1,4 @@
-//! Who gets how much, and when.
+//! How much each host gets, and when.
 
 use super::*;
 use meshpace_gateway::ShareBy;

@@ -33,7 +33,7 @@ impl Filter {
         Self(Hooked::new(hook, 1_000))
     }
 
-    /// Who has acknowledged so much that sixteen segments wait.
+    /// A connection that has acknowledged so much that sixteen segments wait.
     fn under_way() -> Self {
         let mut filter = Self::new();
         filter.opens(0);

@@ -515,7 +515,7 @@ fn dsdv_updates() {
     assert_eq!(column(&rows, 0), vec![DSDV_PORT.to_string(); updates]);
 }
 
-/// Hellos, who is heard, updates with router-ids, requests: as tshark reads Babel.
+/// Hellos, heard neighbours, updates with router-ids, requests: as tshark reads Babel.
 #[test]
 fn babel_packets() {
     let text =

@@ -40,7 +40,7 @@ fn a_first_packet_is_preceded_by_a_broadcast_request_and_a_unicast_reply() {
     let exchange = [FrameKind::Rts, FrameKind::Cts, FrameKind::Data, FrameKind::Ack];
     assert_eq!(kinds[0], FrameKind::Data);
     assert_eq!([&kinds[1..5], &kinds[5..]], [exchange, exchange], "the reply, then the packet");
-    // The node that was asked has learnt who asked: nobody asks again, and nothing is lost.
+    // The node that was asked has learnt the address of the one that asked: neither asks again, and nothing is lost.
     let f = &result.flows[0];
     assert_eq!(f.delivered_bytes, 1000 * (f.segments_sent - 1), "all but the one that set out at the end");
     assert_eq!(row(&result, "n0", "n1").map(|row| row.arp_drops), Some(0));

@@ -58,7 +58,7 @@ fn xcp_fills_the_link_and_shares_it_equally_whatever_the_round_trips() {
     assert!(result.flows.iter().all(|flow| flow.retransmits == Some(0)), "nothing is lost");
 }
 
-/// Without shuffling the link is full all the same, but who was there first keeps what it has.
+/// Without shuffling the link is full all the same, but the flow that was there first keeps what it has.
 #[test]
 fn without_shuffled_traffic_xcp_converges_to_no_shares() {
     let late = [(0, ""), (0, "start = 10")];
@@ -93,7 +93,7 @@ fn rcp_aims_at_its_share_of_the_capacity() {
 }
 
 /// schemes.md 13, (13.1) and (13.2): on one bottleneck all rates grow by the same and are halved by the same marks, so they become
-/// equal whoever was there first; the sum is a sawtooth that falls to half, 3/4 of the link on average and more where the queue
+/// equal, whichever flow began first; the sum is a sawtooth that falls to half, 3/4 of the link on average and more where the queue
 /// that marks late bridges the dip. Losses play no part.
 #[test]
 fn wcp_shares_a_bottleneck_equally_whoever_was_there_first() {

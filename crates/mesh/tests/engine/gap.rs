@@ -1,4 +1,4 @@
-//! TCP-GAP across the whole path: who paces, what the option says, what goodput control does.
+//! TCP-GAP across the whole path: which end paces, what the option says, what goodput control does.
 
 use super::support::{Record, cbr, chain, close, flow, measure, record, run};
 use meshpace_mesh::RunResult;

@@ -23,7 +23,7 @@ fn the_order_of_frames_matters_under_ns2_capture_alone() {
     // The weaker frame spoils the stronger one where it came first (schemes.md 17.1).
     let lost = collisions(&capture, "a", "b");
     assert!(lost > 100, "{lost}");
-    // 12 dB above the interferer, whoever came first; below 13 dB nothing gets through an overlap.
+    // 12 dB above the interferer, whichever frame began first; below 13 dB nothing gets through an overlap.
     let sinr = hidden_terminal("reception = \"sinr\"\n");
     assert_eq!(collisions(&sinr, "a", "b"), 0);
     let strict = hidden_terminal("reception = \"sinr\"\nsinr_threshold_db = 13\n");

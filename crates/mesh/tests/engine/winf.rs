@@ -18,7 +18,7 @@ use std::sync::{Arc, Mutex};
 /// rt-Winf's pair of a flow's first link, and the share of the last second in which the medium was not free there.
 type Notes = Arc<Mutex<Vec<(Pair, f64)>>>;
 
-/// The relay `winf`, and somebody who looks at what it tells.
+/// The relay `winf`, and an observer of what it tells.
 #[derive(Debug)]
 struct Spy(Box<dyn Relay>, Notes, VecDeque<(Instant, Span)>);
 

@@ -8,7 +8,7 @@ use meshpace_units::{Instant, NodeId, Span};
 /// No leg takes less: what happens between two looks is not seen, and an area without extent has legs without end.
 const SHORTEST_LEG: Span = Span::from_millis(1);
 
-/// The longest, 570 years: whoever is slower does not move in any run, and all of time is not much longer.
+/// The longest, 570 years: a slower node does not move in any run, and all of time is not much longer.
 const AGES: Span = Span::from_secs(18_000_000_000);
 
 /// The nodes that move.

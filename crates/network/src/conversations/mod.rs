@@ -1,4 +1,4 @@
-//! The conversations of whoever hangs on the network, for relays that ask: which of them share the air, by an oracle, by what
+//! The conversations of the network's user, for relays that ask: which of them share the air, by an oracle, by what
 //! nodes hear, and how it is shared fairly.
 //!
 //! The network knows no flow; a conversation is an [`Account`] that packets name.

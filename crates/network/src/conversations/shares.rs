@@ -1,7 +1,7 @@
 //! Each flow's max-min share of the air, by what packets took of it in the epoch before (schemes.md 13, `wcpcap-airtime`).
 //!
 //! Somebody who knows everything works it out: which conversations' packets went over which links, how long a packet was on the air
-//! there with all its attempts, and who hears whom. Bringing it to the sources costs no air time, as bringing it together does not.
+//! there with all its attempts, and which nodes hear which. Bringing it to the sources costs no air time, as bringing it together does not.
 
 use crate::air::AirId;
 use meshpace_explicit::wcpcap::{self, Link};

@@ -25,7 +25,7 @@ impl InterfaceId {
     }
 }
 
-/// Something that will happen, and to whom; `T` names the timers of whoever hangs on the network. Indices rather than
+/// Something that will happen, and to whom; `T` names the timers of the network's user. Indices rather than
 /// references keep an entry small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event<T> {
@@ -45,14 +45,14 @@ pub enum Event<T> {
     },
     /// The last bit of the frame that `from` sent for somebody else arrives at a station, behind which a relay listens.
     Overheard {
-        /// Who listens.
+        /// The node that listens.
         at: InterfaceId,
         /// Transmitter, by its number on the same air.
         from: u32,
     },
     /// The same for a listener far away.
     FarOverheard {
-        /// Who listens.
+        /// The node that listens.
         at: InterfaceId,
         /// The listener's own copy of the frame, by its number on the air.
         copy: u32,
@@ -108,6 +108,6 @@ pub enum Event<T> {
     Gateway(u32),
     /// Nodes have moved.
     Movement,
-    /// A timer of whoever hangs on the network.
+    /// A timer of the network's user.
     Timer(T),
 }

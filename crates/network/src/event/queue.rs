@@ -85,7 +85,7 @@ impl<T: Copy + Debug> EventQueue<T> {
         self.now = self.now.max(to);
     }
 
-    /// Schedules an event. Events are never cancelled; whoever scheduled one that no longer applies ignores it.
+    /// Schedules an event. Events are never cancelled; the module that scheduled it ignores one that no longer applies.
     #[inline]
     pub fn schedule(&mut self, at: Instant, event: Event<T>) {
         if at < self.now {
@@ -116,7 +116,7 @@ impl<T: Copy + Debug> EventQueue<T> {
 
     /// The next event no later than `end`; time moves there.
     ///
-    /// A station's deadline stays where it is: whoever handles it sets the next one, or none.
+    /// A station's deadline stays where it is: its handler sets the next one, or none.
     #[inline]
     pub fn next(&mut self, end: Instant) -> Option<Event<T>> {
         let near = self.near.first().unwrap_or(Key::NEVER);

@@ -77,7 +77,7 @@ pub(crate) struct Gateways {
     all: Vec<GatewayNode>,
     /// For every mesh node the index in `all` of the gateway between it and the wired part.
     of_node: Vec<Option<u32>>,
-    /// The same by who hears whom now, if somebody has asked since that changed.
+    /// The same by the links of now, if a caller has asked since they changed.
     by_air: OnceCell<Vec<Option<u32>>>,
 }
 
@@ -151,7 +151,7 @@ impl Gateways {
         })
     }
 
-    /// Who hears whom has changed: notes each node's gateway, which it keeps while it knows and reaches none.
+    /// The links have changed: notes each node's gateway, which it keeps while it knows and reaches none.
     pub(crate) fn reassign<N: Iterator<Item = NodeId>>(
         &mut self,
         hops: impl Fn(NodeId, NodeId) -> Option<u32>,

@@ -1,7 +1,7 @@
 //! What nodes load the air with, by account.
 //!
 //! The network knows no flow; it counts under the [`Account`] that a packet names. Load is what 802.11 puts on the air for
-//! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that whoever reads them may add
+//! a packet at each hop: every attempt, or each packet once. Bytes are the packets' own, so that a reader may add
 //! any header: `8 * (bytes + overhead * attempts)` bits.
 
 use super::by_account::ByAccount;

@@ -1,4 +1,4 @@
-//! What the network counts, from a moment on that whoever hangs on it chooses.
+//! What the network counts, from a moment on that its user chooses.
 
 mod by_account;
 mod hop_delays;

@@ -74,7 +74,7 @@ impl<T: Copy + Debug> Network<T> {
         let asking: Vec<InterfaceId> =
             (0..).zip(&asks).filter(|(_, asks)| asks.conversations).map(|(at, _)| InterfaceId(at)).collect();
         if let Some(paths) = Arc::get_mut(&mut paths) {
-            // DSDV begins with all routes, and asks for none later. Who watches conversations asks for their ways.
+            // DSDV begins with all routes, and asks for none later. An observer of conversations asks for their routes.
             if asking.is_empty() {
                 *paths = ShortestPaths::new(&[], |_, _| Cost::ONE);
             } else {

@@ -1,4 +1,4 @@
-//! What the network has counted, from a moment on that whoever hangs on it chooses.
+//! What the network has counted, from a moment on that its user chooses.
 
 use super::Network;
 use crate::air::{Air, AirId, RateCount};
@@ -77,7 +77,7 @@ impl<T: Copy + Debug> Network<T> {
         self.statistics.settle(end);
     }
 
-    /// The run is over: who hears whom, the tables of routing with what they count, and packets on their way are let go, for the memory
+    /// The run is over: the tables of links, the tables of routing with what they count, and packets on their way are let go, for the memory
     /// that a result takes.
     pub fn end(&mut self) {
         self.airs.iter_mut().for_each(Air::end);

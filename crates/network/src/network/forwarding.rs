@@ -149,7 +149,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// Drops the waiting packets for a neighbour: data, acknowledgements and unicast replies alike; if asked to, also
-    /// routing's own that go with them, and packets of address resolution, whoever they are for.
+    /// routing's own that go with them, and packets of address resolution, for any destination.
     fn purge(&mut self, node: NodeId, next_hop: NodeId, unaddressed: bool) {
         let goes_along = |body: &Body| match body {
             Body::Control(message) => message.goes_with_purges(),

@@ -1,4 +1,4 @@
-//! Which gateway a node uses, and what whoever hangs on the network does with gateways.
+//! Which gateway a node uses, and what the network's user does with gateways.
 
 use super::Network;
 use crate::gateway::GatewayNode;
@@ -27,7 +27,7 @@ impl<T: Copy + Debug> Network<T> {
         index.map(|index| index as usize)
     }
 
-    /// Who hears whom has changed.
+    /// The links have changed.
     pub(super) fn reassign_gateways(&mut self) {
         let (now, routing, airs) = (self.now(), &self.routing, &self.airs);
         let hops = |node, gateway| routing.of(node).hops_to(now, gateway);
@@ -41,7 +41,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// From now on packets of a real host's bytes do not cross a gateway: they are an [arrival](crate::Step::Arrival) there, although they are
-    /// for another host, and whoever has carried one across says so with [`Network::crossed`].
+    /// for another host, and the code that has carried one across says so with [`Network::crossed`].
     ///
     /// # Panics
     /// If the node is no gateway.

@@ -1,4 +1,4 @@
-//! Frames of real hosts' kernels: they go to a neighbour or to all who hear them, and no further. Routing sees nothing of them.
+//! Frames of real hosts' kernels: they go to a neighbour or to all nodes that hear them, and no further. Routing sees nothing of them.
 
 use super::Network;
 use super::link_layer::LINK_LAYER_DELAY;
@@ -9,7 +9,7 @@ use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
-    /// A frame of a node's kernel comes to its interface on a channel, for a neighbour or (`None`) for all. Whoever hears it is told by an
+    /// A frame of a node's kernel comes to its interface on a channel, for a neighbour or (`None`) for all. A node that hears it tells by an
     /// [arrival](crate::Step::Arrival). It keeps its identity, and gets one if it has none. `None`: the node has no interface there, or the
     /// neighbour has none.
     ///

@@ -44,13 +44,13 @@ use std::fmt::Debug;
 
 /// Nodes, air, queues, routing, wired links and gateways of one run.
 ///
-/// `T` names the timers of whoever hangs on it, which happen in one total order with what happens here.
+/// `T` names the timers of its user, which happen in one total order with what happens here.
 pub struct Network<T> {
     /// The event queue, and with it the time.
     queue: EventQueue<T>,
     /// The channels, with the stations on them.
     airs: Airs,
-    /// Who moves.
+    /// The nodes that move.
     movement: Option<Movement>,
     /// The mesh nodes and their interfaces.
     nodes: Nodes,
@@ -58,7 +58,7 @@ pub struct Network<T> {
     routing: Machines,
     /// By which of its radios each reaches its neighbours; `None`: each has one.
     radios: Option<Box<Radios>>,
-    /// Who has which address.
+    /// The hosts by address.
     addresses: AddressBook,
     /// Paths that packets may name.
     paths: Paths,
@@ -86,12 +86,12 @@ pub struct Network<T> {
     together: Vec<Handle>,
 }
 
-/// What concerns whoever hangs on the network.
+/// What concerns the network's user.
 #[derive(Debug)]
 #[allow(clippy::large_enum_variant, reason = "it is looked at once and never stored")]
 pub enum Step<T> {
     /// A packet has come to the host that it is for, to a gateway that is [given out](Network::give_out), or as a [frame](Network::send_frame)
-    /// to one who heard it.
+    /// to one that heard it.
     Arrival(Host, Packet),
     /// A packet with this ticket has left the host that it set out from, by its first link, or has been dropped there.
     Left(Ticket),
@@ -107,7 +107,7 @@ impl<T: Copy + Debug> Network<T> {
         self.queue.now()
     }
 
-    /// Lets things happen, up to `end`, until one concerns whoever hangs on the network; `None` at the end. What it says
+    /// Lets things happen, up to `end`, until one concerns the network's user; `None` at the end. What it says
     /// has to be dealt with before the next call. `watch` looks on.
     pub fn step(&mut self, end: Instant, watch: &mut (impl Watch + ?Sized)) -> Option<Step<T>> {
         loop {
@@ -148,7 +148,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// When something happens next, as things stand; whoever drives the network by a clock wakes up then.
+    /// When something happens next, as things stand; a driver by the clock wakes up then.
     #[must_use]
     pub fn next_at(&self) -> Option<Instant> {
         let news = !self.arrived.is_empty() || self.packets.any_left();
@@ -163,7 +163,7 @@ impl<T: Copy + Debug> Network<T> {
         self.queue.pass(to);
     }
 
-    /// Schedules a timer. Timers are never cancelled; whoever scheduled one that no longer applies ignores it.
+    /// Schedules a timer. Timers are never cancelled; the user ignores one that no longer applies.
     pub fn schedule(&mut self, at: Instant, timer: T) {
         self.queue.schedule(at, Event::Timer(timer));
     }
@@ -173,7 +173,7 @@ impl<T: Copy + Debug> Network<T> {
         alarm.arm(deadline, Event::Timer(timer), &mut self.queue);
     }
 
-    /// Who has which address.
+    /// The hosts by address.
     #[must_use]
     pub fn addresses(&self) -> &AddressBook {
         &self.addresses
@@ -192,7 +192,7 @@ impl<T: Copy + Debug> Network<T> {
         self.packets.count()
     }
 
-    /// Shows the mesh nodes to whoever wants to see them.
+    /// Shows the mesh nodes to an observer.
     pub fn show_nodes(&self, watch: &mut (impl Watch + ?Sized)) {
         if watch.wants_nodes() {
             for index in 0..self.nodes.count() {

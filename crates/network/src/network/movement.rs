@@ -1,4 +1,4 @@
-//! Nodes move, links fade, nodes are switched off and on: who hears whom changes.
+//! Nodes move, links fade, nodes are switched off and on: links change.
 
 use super::Network;
 use crate::air::{Air, Movement};
@@ -14,7 +14,7 @@ impl<T: Copy + Debug> Network<T> {
         self.movement.as_ref().map(Movement::positions)
     }
 
-    /// Schedules the next look at who hears whom, if that changes.
+    /// Schedules the next look at the links, if they change.
     pub(super) fn schedule_movement(&mut self) {
         let fading = self.airs.iter().filter_map(Air::fading_step).min();
         if let Some(step) = fading.or(self.movement.is_some().then_some(Movement::STEP)) {
@@ -22,7 +22,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// True if who hears whom changes.
+    /// True if links change.
     pub(super) fn links_change(&self) -> bool {
         self.movement.is_some() || self.airs.iter().any(|air| air.fading_step().is_some())
     }
@@ -52,7 +52,7 @@ impl<T: Copy + Debug> Network<T> {
         self.schedule_movement();
     }
 
-    /// Who hears whom from where everybody is now.
+    /// The links from where every node is now.
     fn place(&mut self) {
         let now = self.now();
         if let Some(movement) = &mut self.movement {

@@ -11,7 +11,7 @@ const REQUESTS_MAX: u8 = 3;
 pub enum Resolution {
     /// The address is known: it goes on.
     Known,
-    /// It waits, and the neighbour is asked; who waited before is dropped.
+    /// It waits, and the neighbour is asked; a packet that waited before is dropped.
     Waits {
         /// The packet whose place it took.
         replaced: Option<Handle>,
@@ -30,7 +30,7 @@ pub enum Resolution {
 pub struct ArpTable {
     /// Whose address is known, sorted: where nodes move, everybody's in the end. A mesh has less than 65,536 nodes.
     known: Vec<u16>,
-    /// Who has been asked, sorted by neighbour.
+    /// The neighbours that have been asked, sorted.
     asked: Vec<(NodeId, Asked)>,
 }
 

@@ -1,4 +1,4 @@
-//! Who has which address.
+//! The hosts by address.
 
 use meshpace_packet::Host;
 use meshpace_scenario::{Endpoint, Scenario};

@@ -1,4 +1,4 @@
-//! The network layer: who has which address, which paths there are, and a routing protocol at every node.
+//! The network layer: the hosts by address, their paths, and a routing protocol at every node.
 
 mod addresses;
 mod machines;

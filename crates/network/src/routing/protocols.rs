@@ -19,7 +19,7 @@ pub fn protocol(
     (profile.build)(&Site { me, values, paths, metric: chosen_metric(&scenario.routing), stream: &stream })
 }
 
-/// The shortest ways between those who can decode each other at time 0, by the metric of the scenario's protocol: where two have several
+/// The shortest paths over links between nodes that can decode each other at time 0, by the metric of the scenario's protocol: where two have several
 /// channels in common, by the one that costs least.
 pub fn shortest_paths(scenario: &Scenario, airs: &Airs) -> ShortestPaths {
     let costs = LinkCosts::new(scenario);
@@ -35,7 +35,7 @@ pub fn shortest_paths(scenario: &Scenario, airs: &Airs) -> ShortestPaths {
     ShortestPaths::new(&neighbours, least)
 }
 
-/// Who can decode whom, both ways: no exchange of frames succeeds over a link that has but one direction.
+/// The links that decode both ways: no exchange of frames succeeds over a link that has but one direction.
 fn both_ways(airs: &Airs, nodes: usize) -> Vec<Vec<NodeId>> {
     let of = |here| {
         let mut found: Vec<_> = airs.neighbours_both_ways(here).collect();

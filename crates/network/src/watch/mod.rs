@@ -1,4 +1,4 @@
-//! Who watches the network: packet captures and the like hang in here, and cost nothing where there are none.
+//! Observers of the network: packet captures and the like hang in here, and cost nothing where there are none.
 
 mod capture;
 mod several;

@@ -21,7 +21,7 @@ pub(crate) struct Wired {
     dropped: Vec<Handle>,
 }
 
-/// What links need of the others: the time, packets, and who is told of those that are dropped.
+/// What links need of the others: the time, packets, and the account of those that are dropped.
 pub(crate) struct Surroundings<'a, T> {
     /// The events, and with them the time.
     pub queue: &'a mut EventQueue<T>,

@@ -97,7 +97,7 @@ pub trait FlowLaw: Any + fmt::Debug + Send + Sync {
     /// The same law with all that it was told; of one that was told nothing, a new flow's.
     fn boxed(&self) -> Box<dyn FlowLaw>;
 
-    /// What it goes by at present, in words and numbers, for those who ask why a flow has its pace.
+    /// What it goes by at present, in words and numbers, for the question why a flow has its pace.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

@@ -155,8 +155,8 @@ impl Demand {
     }
 
     /// True if its silence is that of a sender that waits for its timer (RFC 6298, section 5): its host has answered before, and
-    /// what it last sent was something again, or something that a hole in the mesh keeps from being acknowledged. Whoever never
-    /// answered, or was sent nothing again, shows nothing that less of the others could bring about.
+    /// the sender's last segment was a retransmission, or one that a hole in the mesh keeps from being acknowledged. A host that never
+    /// answered does not starve by this rule, nor does one that was sent no retransmission: a lower rate of other flows would not help it.
     pub const fn starves(&self, direction: Direction) -> bool {
         let lost = match direction {
             Direction::Down => self.again_unanswered,

@@ -77,7 +77,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
     }
 
     /// The same of those that still want more, without those that back off: their silence says nothing about a cap that came in
-    /// the meantime. Any other silence does: who was given an interval and sent nothing has not used it.
+    /// the meantime. Any other silence does: a flow that was given an interval and sent nothing has not used it.
     fn compare_those_heard(&self, slow: &[(Id, f64)], goodput: &BTreeMap<Id, f64>) -> Judgement {
         let wanting: Vec<(Id, f64)> =
             slow.iter().filter(|(id, _)| goodput.contains_key(id)).copied().collect();
@@ -85,7 +85,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             let fell_silent = |(id, _): &(Id, f64)| {
                 self.flows.get(id).is_some_and(|flow| flow.demand.fell_silent(&self.config))
             };
-            // Who backed off and never came back was not helped; the next one that does so finds the others left alone.
+            // A flow that backed off and never came back was not helped; the next one that does so finds the others left alone.
             return if slow.iter().any(fell_silent) { Judgement::Useless } else { Judgement::Moot };
         }
         let tells = |(id, _): &(Id, f64)| {

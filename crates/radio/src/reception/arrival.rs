@@ -4,7 +4,7 @@ use super::Collision;
 use crate::frame::{FrameKind, Header};
 use meshpace_units::{Instant, NodeId, Span};
 
-/// What is the same of a frame at all who hear it.
+/// What is the same of a frame at all its hearers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     spans: u64,
@@ -56,14 +56,14 @@ impl Signal {
     #[inline]
     pub fn at(self, start: Instant, power: f64, decodable: bool, unicast: bool) -> Arrival {
         let mut about = self.about | if decodable { self.decodable } else { 0 };
-        // At one of the many who hear it.
+        // At one of its many hearers.
         if unicast {
             about |= UNICAST | if decodable { MINE } else { 0 };
         }
         Arrival { start, power, spans: self.spans, about }
     }
 
-    /// The same of a frame that is for another station alone: nothing is asked, as nearly all who hear a frame are bystanders.
+    /// The same of a frame that is for another station alone: nothing is asked, as nearly all hearers of a frame are bystanders.
     #[must_use]
     #[inline]
     pub fn passing(self, start: Instant, power: f64, decodable: bool) -> Arrival {

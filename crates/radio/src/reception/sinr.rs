@@ -5,7 +5,7 @@
 //!
 //! Of a frame of several packets each is judged by what it met itself: the receiver keeps the course of the ratio until the
 //! frame ends. Before that comes its header, without which nothing is read: with the threshold its first bit decides, with a
-//! curve a draw of its own. Who is not meant reads such a frame's duration field if its header survives.
+//! curve a draw of its own. A bystander reads such a frame's duration field if its header survives.
 
 use super::{Arrival, Begun, Curve, ReceptionLimits, Verdict};
 use crate::burst::Bitmap;

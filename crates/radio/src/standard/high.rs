@@ -246,7 +246,7 @@ impl Chosen<'_> {
                 let wanted =
                     |mode: &&Mode| mode.rate == rate && (streams.is_none() || streams_of(mode) == streams);
                 let Some(mode) = self.data.iter().find(wanted) else {
-                    // A rate that there is not: whoever reads `rate` says which there are.
+                    // A rate that does not exist: the reader of `rate` names those that do.
                     let found = self.data.iter().find(|mode| mode.rate == rate);
                     return found.map_or(Ok(&self.data[0]), |mode| Err(other_streams(mode)));
                 };

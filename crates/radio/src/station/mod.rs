@@ -102,7 +102,7 @@ struct ResponseFrame {
     data_mode: &'static Mode,
 }
 
-/// The shared configuration that every call of a station needs. What every frame asks for at everybody who hears it comes first.
+/// The shared configuration that every call of a station needs. What every frame asks for at each of its hearers comes first.
 #[derive(Clone, Debug, PartialEq)]
 #[repr(C)]
 pub struct StationConfig {
@@ -261,14 +261,14 @@ impl Station {
     /// Returns a time before which a deadline after `arrival.start` has become pointless, if there is one: the backoff
     /// will be interrupted by this frame. Moving the deadline there spares the driver a vain call.
     ///
-    /// Part of the loops over all who hear a frame, wherever they are: what it costs to call is a third of what it does.
+    /// Part of the loops over all hearers of a frame, wherever they are: what it costs to call is a third of what it does.
     #[inline(always)]
     pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) -> Option<Instant> {
         if self.pending.is_full() {
             self.make_room(now, config);
         }
         self.pending.push(arrival);
-        // Most who hear a frame have none: nothing else is asked of them.
+        // Most hearers of a frame have none: nothing else is asked of them.
         let backoff = self.backoff.as_ref()?;
         if self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some() || self.others.is_some() {
             return None;
@@ -277,7 +277,7 @@ impl Station {
         Some(idle + backoff.waits(&config.intervals))
     }
 
-    /// Apart from [`Station::hear`], which then stays small enough for the loop over all who hear a frame.
+    /// Apart from [`Station::hear`], which then stays small enough for the loop over all hearers of a frame.
     #[cold]
     #[inline(never)]
     fn make_room(&mut self, now: Instant, config: &StationConfig) {

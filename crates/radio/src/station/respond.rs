@@ -151,7 +151,7 @@ impl Station {
         if self.transmitter != Transmitter::Data {
             return;
         }
-        // Who has sent several packets waits for another kind of acknowledgement.
+        // The sender of several packets waits for another kind of acknowledgement.
         let Some(mpdu) = self.burst.only() else { return };
         let packet = mpdu.packet;
         self.exchange_ends(|_| 1, config, out);
@@ -169,7 +169,7 @@ impl Station {
     ) {
         let told = frame.block_ack().unwrap_or_else(|| panic!("it says nothing: {frame:?}"));
         let from = Peer { node: frame.from, priority: told.priority };
-        // One that was held up may come from whoever got the frame before.
+        // A late answer may come from the station that got the frame before.
         if self.transmitter == Transmitter::Request {
             self.request_answered(now, from, told, config, out);
             return;

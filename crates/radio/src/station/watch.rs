@@ -1,4 +1,4 @@
-//! What a station keeps for those who look closely: which frames it read, how long it found the medium busy.
+//! What a station keeps for its observers: which frames it read, how long it found the medium busy.
 //!
 //! Nearly nobody asks, and a station that nobody asks keeps nothing. One that is watched stays as lazy in time, and does the same.
 

@@ -107,7 +107,7 @@ pub struct Air {
     /// The modes in which unicast frames go, one after another, each with all its packets or with the first MPDU alone; the packets' own
     /// once there is no more.
     pub choices: VecDeque<(&'static Mode, bool)>,
-    /// Who listens: see [`Air::listen`].
+    /// The nodes that listen: see [`Air::listen`].
     listeners: Vec<bool>,
     /// Packets acknowledged (or broadcast) and given up, by node.
     pub sent: Vec<u64>,
@@ -299,7 +299,7 @@ impl Air {
                 station.frame_ends(now, &frame, erased.as_ref(), &self.config, &mut actions);
             }
             Event::Deadline(_) => {
-                // Never earlier than asked: whoever moved the deadline in the meantime must not need the call.
+                // Never earlier than asked: a deadline that has moved meanwhile must not need the call.
                 if self.deadlines[node as usize] != Some(now) {
                     return;
                 }

@@ -69,7 +69,7 @@ fn a_sensed_frame_costs_414_us_and_whole_slots() {
     assert!(chi_square(&counts) < 60.0, "{counts:?}");
 }
 
-/// Two saturated stations that only sense each other: whoever had to wait keeps at least one slot, 434 us at least.
+/// Two saturated stations that only sense each other: the station that had to wait keeps at least one slot, 434 us at least.
 #[test]
 fn a_hidden_sense_pair_leaves_434_us() {
     let mut setup = Setup::dsss(11.0, false);

@@ -10,7 +10,7 @@
 //! | [`nav`] | virtual carrier sense and EIFS (1.7, 1.8, 2.2) |
 //! | [`capture`] | overlapping frames under `ns2-capture` and `ranges` (1.2 to 1.6) |
 //! | [`sinr`] | overlapping frames under `sinr` (schemes.md 17.1) |
-//! | [`watching`] | what a station tells those who look closely: overheard frames, busy time, what it sent |
+//! | [`watching`] | what a station tells its observers: overheard frames, busy time, what it sent |
 //! | [`rates`] | frames whose modes are chosen one by one |
 //! | [`properties`] | random traffic over random topologies |
 

@@ -71,7 +71,7 @@ pub(super) fn scenario(on_grid: bool) -> impl Strategy<Value = Scenario> {
             };
             let packet = |(i, (us, ends, size, rate)): (usize, (f64, [u32; 2], u64, usize))| {
                 let from = ends[0] % n;
-                // Every eighth a broadcast, every eighth to somebody who does not exist.
+                // Every eighth a broadcast, every eighth to a station that does not exist.
                 let to = match ends[1] % 8 {
                     0 => None,
                     1 => Some(NodeId(n)),

@@ -11,7 +11,7 @@ fn setup() -> Setup {
     setup
 }
 
-/// Who gets through to station 0 of these frames.
+/// The senders of those frames that get through to station 0.
 fn delivered(setup: &Setup, distances: &[f64], frames: &[(f64, &Frame)]) -> Vec<u32> {
     let mut air = star(setup, distances);
     for (start, frame) in frames {
@@ -25,7 +25,7 @@ fn delivered(setup: &Setup, distances: &[f64], frames: &[(f64, &Frame)]) -> Vec<
     air.log.iter().filter_map(from).collect()
 }
 
-/// The interferer at 400 m is 12 dB below a signal from 200 m, whoever starts; at 355 m it is 9.97 dB below.
+/// The interferer at 400 m is 12 dB below a signal from 200 m, whichever starts first; at 355 m it is 9.97 dB below.
 #[test]
 fn the_order_does_not_matter() {
     let setup = setup();

@@ -1,4 +1,4 @@
-//! What a station tells those who look closely.
+//! What a station tells its observers.
 //!
 //! Stations 0, 1 and 2 in a line, 200 m apart: 0 sends to 1, 2 overhears 1 and senses 0. Puppets 3 (right of 2) and 4
 //! (left of 0).

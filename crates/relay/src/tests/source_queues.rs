@@ -96,7 +96,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Held back or not, every packet comes out once or is dropped once, and whoever waits is woken.
+    /// Held back or not, every packet comes out once or is dropped once, and a sender that waits is woken.
     #[test]
     fn packets_that_begin_here_go_out_once(limit in 1..8usize, shared in any::<bool>(), spacing in any::<bool>(), steps in vec(step(), 1..200)) {
         let gate = if spacing { "spacing" } else { "serial" };

@@ -160,7 +160,7 @@ fn flows_that_share_a_gate_use_the_part_of_a_silent_one() {
     assert!(first.abs_diff(handed.len() - first) <= 1, "{handed:?}");
 }
 
-/// Whoever knows N tells when it changes: the delay of the packet at the head changes with it.
+/// The caller tells when N changes: the delay of the packet at the head changes with it.
 #[test]
 fn a_change_of_n_acts_on_the_packet_that_waits() {
     let mut bench = bench(&[word("ot_N", "oracle")]);

@@ -19,7 +19,7 @@ pub(crate) struct TestNode {
     pub(crate) ecw_min: u8,
     /// Of every link.
     pub(crate) rate: Rate,
-    /// Of every link, for who asks for more than its rate.
+    /// Of every link, for flows that ask for more than its rate.
     pub(crate) mode: &'static Mode,
     /// Whether the first one senses the second one.
     pub(crate) senses: Box<dyn Fn(NodeId, NodeId) -> bool>,

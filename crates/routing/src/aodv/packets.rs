@@ -28,11 +28,11 @@ const fn size_in_ns2(above_ip: u64) -> Bytes {
 pub struct Rreq {
     /// Identifies the request together with `originator`.
     pub id: u32,
-    /// Who searches.
+    /// The node that searches.
     pub originator: NodeId,
     /// The searcher's own sequence number.
     pub originator_seqno: u32,
-    /// Who is searched.
+    /// The node that is searched.
     pub destination: NodeId,
     /// A reply must be at least this new; `None` if the searcher has never known a number (flag U of the RFC).
     pub destination_seqno: Option<u32>,

@@ -47,7 +47,7 @@ impl Babel {
         }
     }
 
-    /// No way is left: whoever knows of one may have to ask on.
+    /// No route is left: a neighbour that knows one may have to pass the request on.
     pub(super) fn ask_everybody<P>(&mut self, now: Instant, destination: NodeId, out: &mut Vec<Action<P>>) {
         let Some(seqno) = self.table.next_seqno(destination) else { return };
         self.asking.0.insert(destination, Asked { seqno, since: now, again: Some(Again::after(now)) });
@@ -91,8 +91,8 @@ impl Babel {
         }
     }
 
-    /// Somebody asks for a number (babeld, `handle_request`): who has it tells it, the destination makes it, others hand the request on
-    /// to the node that their way leads over, or if that asks, to another.
+    /// A neighbour asks for a sequence number (babeld, `handle_request`): a node that has it tells it, the destination makes it, others pass the request
+    /// on to their next hop, or to another neighbour if the next hop asks.
     pub(super) fn on_seqno_request<P>(
         &mut self,
         now: Instant,

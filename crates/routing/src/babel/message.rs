@@ -26,7 +26,7 @@ pub enum BabelTlv {
     },
     /// I heard you (section 4.6.6).
     Ihu {
-        /// Who was heard.
+        /// The neighbour that was heard.
         neighbour: NodeId,
         /// What the link from there costs, as the sender receives it.
         rxcost: u16,

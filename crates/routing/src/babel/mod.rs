@@ -187,7 +187,7 @@ impl Babel {
             route.link = cost;
             self.route_changed(now, destination, neighbour, before, out);
         }
-        // Who is new here knows ways that nobody has told of (RFC 8966, section 3.8.1.1).
+        // A new neighbour knows routes that no other has told of (RFC 8966, section 3.8.1.1).
         if let Some(known) = self.neighbours.get_mut(&neighbour) {
             if cost < INFINITE && !known.met {
                 known.met = true;

@@ -135,8 +135,8 @@ impl Table {
         usable.map(|((_, via), route)| (route.smooth(now), *via)).min().map(|(_, via)| via)
     }
 
-    /// The feasibility condition (section 3.5.1): who tells of a way nearer than this node has ever been, or of a newer one, does not
-    /// come through here.
+    /// The feasibility condition (section 3.5.1): a route of a smaller metric than this node has ever told, or of a newer sequence number, does not
+    /// lead through this node.
     pub(super) fn feasible(&self, now: Instant, destination: NodeId, seqno: u16, metric: u16) -> bool {
         is_feasible(self.sources.get(&destination), now, seqno, metric)
     }

@@ -90,7 +90,7 @@ impl Babel {
         BabelTlv::Update { destination, seqno, metric, interval: self.update_interval }
     }
 
-    /// The way taken has another metric, or is another: whoever has to know is told (babeld, `send_triggered_update`).
+    /// The selected route has another metric, or is another one: neighbours are told (babeld, `send_triggered_update`).
     pub(super) fn news<P>(
         &mut self,
         now: Instant,

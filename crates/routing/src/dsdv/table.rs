@@ -43,7 +43,7 @@ pub(super) struct Entry {
     pub(super) destination: NodeId,
     pub(super) next_hop: NodeId,
     pub(super) hops: Metric,
-    /// Even from the destination, odd from whoever found the route broken.
+    /// Even from the destination, odd from the node that found the route broken.
     pub(super) seqno: u32,
     pub(super) advertise: Advertise,
     /// What the next triggered update has to tell.

@@ -18,7 +18,7 @@ pub struct DsdvRoute {
     pub destination: NodeId,
     /// Hops from the sender of the update; `None`: not reachable.
     pub hops: Option<u8>,
-    /// Even from the destination itself, odd from whoever found the route broken.
+    /// Even from the destination itself, odd from the node that found the route broken.
     pub seqno: u32,
 }
 

@@ -48,7 +48,7 @@ fn unknown_links_cost_the_same() {
     assert_eq!(found, [1, 1_000, 8_192_000, 800]);
 }
 
-/// Whoever goes by the first asks for no quality.
+/// A user of the first metric asks for no quality.
 #[test]
 fn the_first_looks_at_nothing() {
     for link in [link(1.0, 0.9, 0.1), link(600.0, 1.0, 1.0), LinkQuality::default()] {

@@ -55,7 +55,7 @@ pub struct Scenario {
     /// The radio links that the file describes, in order of sender and receiver. Where mesh nodes have no positions
     /// these are all there are.
     pub radio_links: Vec<RadioLink>,
-    /// Who senses whom besides, without decoding, in the same order: only where mesh nodes have no positions.
+    /// Which nodes sense which besides, without decoding, in the same order: only where mesh nodes have no positions.
     pub sensed_links: Vec<SensedLink>,
     /// The mesh's routing protocol.
     pub routing: Routing,

@@ -12,7 +12,7 @@ use std::net::Ipv4Addr;
 pub struct MeshNode {
     /// The name that flows and links use.
     pub id: String,
-    /// Where it stands at time 0; `None`: nowhere in particular, and radio links say who hears whom.
+    /// Where it stands at time 0; `None`: nowhere in particular, and radio links say which nodes hear it.
     pub position: Option<Position>,
     /// True if it has a wired link, and so connects the mesh with the wired part.
     pub gateway: bool,
@@ -64,7 +64,7 @@ pub struct RadioLink {
 pub struct SensedLink {
     /// The transmitter.
     pub from: NodeId,
-    /// Who senses it.
+    /// The nodes that sense it.
     pub to: NodeId,
     /// Its channel, as a [`RadioLink`]'s.
     pub mhz: Option<u16>,

@@ -129,7 +129,7 @@ pub struct LinkRate {
 }
 
 impl Radio {
-    /// Who hears whom by distance and building, in a run with this seed, with the links that the file lists.
+    /// Which nodes hear which by distance and building, in a run with this seed, with the links that the file lists.
     #[must_use]
     pub fn links(&self, seed: u64, listed: &[RadioLink]) -> Links {
         Links {

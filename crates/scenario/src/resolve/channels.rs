@@ -8,7 +8,7 @@ use meshpace_settings::quoted;
 use meshpace_units::NodeId;
 use std::collections::BTreeMap;
 
-/// A radio, and who described it.
+/// A radio, and what described it.
 struct Described<'a> {
     radio: NodeRadio,
     spec: &'a NodeRadioSpec,

@@ -37,7 +37,7 @@ pub(crate) fn events(file: &ScenarioFile, network: &Network) -> Result<Vec<Emula
     Ok(events)
 }
 
-/// Who hears whom has to follow from places alone, and nobody else may move.
+/// Links have to follow from positions alone, and no other node may move.
 fn check_place(file: &ScenarioFile, network: &Network, at: &Location) -> Result<(), ScenarioError> {
     if network.positions().is_none() {
         return Err(at.error("a place in a mesh whose nodes have none", "a mesh whose nodes all have places"));

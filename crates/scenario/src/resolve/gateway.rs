@@ -13,7 +13,7 @@ pub(crate) fn choose(network: &Network, named: &Named, seed: u64) -> Result<Node
     let nodes = network.mesh.len();
     match word {
         "random" if nodes > 0 => {
-            // A stream of its own: the placement's draws are the same whoever is the gateway.
+            // A stream of its own: the placement's draws are the same whichever node is the gateway.
             let drawn = Stream::new(seed, "gateway", 0).below(nodes as u32);
             Ok(NodeId::from_index(drawn as usize))
         }

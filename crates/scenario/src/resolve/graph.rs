@@ -1,4 +1,4 @@
-//! Who reaches whom over the air: by distance, and by the links that the file lists.
+//! Which nodes reach which over the air: by distance, and by the links that the file lists.
 
 use crate::{Channel, MeshNode, Position, RadioLink};
 use meshpace_units::NodeId;

@@ -1,4 +1,4 @@
-//! Who moves, and where.
+//! Which nodes move, and where.
 
 use super::network::Network;
 use crate::file::ScenarioFile;

@@ -234,7 +234,7 @@ impl Network {
         self.mesh.iter().map(|node| node.position).collect()
     }
 
-    /// Who hears whom at this range, and by the links that the file lists.
+    /// Which nodes hear which at this range, and by the links that the file lists.
     pub(crate) fn graph(&self, range: f64) -> Graph {
         Graph::of_mesh(&self.mesh, range, &self.radio_links, &self.channels)
     }

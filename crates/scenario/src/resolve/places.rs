@@ -9,7 +9,7 @@ use meshpace_random::Stream;
 /// What a file without places must say instead.
 const ALLOWED: &str = "x and y, or lat and lon, or within; or no place at any mesh node, and a [[radio_link]] for every pair that hears each other";
 
-/// The position of every explicit node; `None` for wired ones, and for all if radio links say who hears whom.
+/// The position of every explicit node; `None` for wired ones, and for all if radio links say which nodes hear which.
 /// `generated`: a generator has placed others. What is said to be within a rectangle is drawn from a stream for each node.
 pub(crate) fn places(
     file: &ScenarioFile,

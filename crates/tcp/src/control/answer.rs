@@ -7,7 +7,7 @@ use meshpace_units::{Instant, Span};
 pub struct Asks {
     /// When each segment left: [`Ack::oldest`](crate::control::Ack::oldest), [`Ack::newest`](crate::control::Ack::newest).
     pub round_trips: bool,
-    /// Hops and link rates with every acknowledgement: a driver that has to look for them looks only for those who ask.
+    /// Hops and link rates with every acknowledgement: a driver that has to look for them looks only for controls that ask.
     pub route: bool,
     /// That way as the gateway's routing table has it, not as the acknowledgement came.
     pub gateway_route: bool,

@@ -4,7 +4,7 @@
 //! A sender has one [`Control`]. It is told everything at once, one [`Ack`] a time, and answers with a window
 //! ([`Allowance`]), a pace ([`Pace`]), or both; what it does not answer is not limited by it. The sender keeps what is
 //! the same for all: positions, the retransmission timer, the peer's window, the queue of a part that queues. What costs
-//! something to keep is kept only for those who ask ([`Asks`]). A part is one file that implements the trait, here or in
+//! something to keep is kept only for controls that ask ([`Asks`]). A part is one file that implements the trait, here or in
 //! another crate; [`Paced`] makes one control of a window part and a pacing part.
 //!
 //! | part | answers | file |
@@ -161,7 +161,7 @@ pub trait Control: CloneControl + Debug + Send + Sync {
 
     // What it answers.
 
-    /// When it wants to be asked again, whatever arrives. Those who ask for `deadlines` are asked.
+    /// When it wants to be asked again, whatever arrives. Controls with `deadlines` in [`Asks`] are asked.
     fn deadline(&self) -> Option<Instant> {
         None
     }
@@ -189,7 +189,7 @@ pub trait Control: CloneControl + Debug + Send + Sync {
         None
     }
 
-    /// Positions sent before that are to leave next, ahead of new data, whatever the windows say. Those who ask for `sack`
+    /// Positions sent before that are to leave next, ahead of new data, whatever the windows say. Controls with `sack` in [`Asks`]
     /// are asked each time something may leave, a segment a time. `unsent`: there are new data that the peer's window lets
     /// out, so what is perhaps not lost can wait.
     fn hole(&self, _unsent: bool) -> Option<Range<u64>> {
@@ -197,7 +197,7 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     }
 
     /// The first part of `range` that the peer is not known to have, which may be empty: after a timeout or a fast
-    /// retransmit that goes back, only that is sent again. Those who ask for `sack` are asked.
+    /// retransmit that goes back, only that is sent again. Controls with `sack` in [`Asks`] are asked.
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
     }
@@ -209,7 +209,7 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     }
 
     /// What relays on the way are asked, in a header beside every SYN and every segment with payload. They change it, the
-    /// receiver returns it, and it comes back as [`Ack::feedback`]. Those who ask for `relays` are asked.
+    /// receiver returns it, and it comes back as [`Ack::feedback`]. Controls with `relays` in [`Asks`] are asked.
     fn request(&self, _mss: u32) -> Option<Feedback> {
         None
     }

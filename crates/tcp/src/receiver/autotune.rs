@@ -115,7 +115,7 @@ impl Autotune {
         true
     }
 
-    /// The window follows what a round trip brings. Rounds are told by who reads: while a hole is open none begins
+    /// The window follows what a round trip brings. Rounds are told by the application's reads: while a hole is open none begins
     /// (tcp_rcv_space_adjust, called by tcp_recvmsg), and there is room for what waits behind it (tcp_data_queue_ofo).
     fn follow(&mut self, came: &Came) {
         let Came { now, taken, beyond, .. } = *came;

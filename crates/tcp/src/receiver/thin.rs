@@ -104,7 +104,7 @@ impl AckPolicy for Thin {
 
     fn on_in_order(&mut self, arrived: &InOrder) -> When {
         let many = self.most.min(self.since / self.share).max(1);
-        // Whoever pushes may wait for this answer before there is more: as RFC 5681, section 4.2, one for two segments at most.
+        // A sender that pushes may wait for this answer before it sends more: as RFC 5681, section 4.2, one for two segments at most.
         let most = if self.pushed { many.min(self.push) } else { many };
         let long = self.acknowledged.is_none_or(|at| arrived.now.saturating_since(at) >= self.wait);
         if arrived.waiting >= most || long { When::Now } else { When::AfterThis(self.tail) }

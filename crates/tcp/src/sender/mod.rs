@@ -95,7 +95,7 @@ pub(crate) struct Sender {
     log: SentLog,
     /// What its control asks for.
     pub(crate) asks: Asks,
-    /// Kept for those who ask for delivery rates.
+    /// Kept for controls that ask for delivery rates.
     delivery: Option<Box<Delivery>>,
     /// What is still in the host, where there is a limit to that.
     in_host: Option<Box<InHost>>,

@@ -35,7 +35,7 @@ fn payload_is_placed() {
     assert_eq!((s.tcp.delivered(), s.tcp.readable()), (2500, 2500));
 }
 
-/// No sender does so; whoever guesses the numbers of a connection can.
+/// No sender does so. An attacker that guesses the numbers of a connection can.
 #[test]
 fn payload_over_the_number_of_the_syn_is_cut() {
     let mut s = Script::established(config());

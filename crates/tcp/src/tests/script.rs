@@ -139,7 +139,7 @@ pub(crate) struct Script {
 }
 
 impl Script {
-    /// The congestion window, of those who have one.
+    /// The congestion window, of controls that have one.
     pub(crate) fn cwnd(&self) -> f64 {
         self.tcp.cwnd().expect("a congestion window")
     }

@@ -41,11 +41,11 @@ class View:
         threading.Thread(target=_read, args=(source, self._hub), name="view", daemon=True).start()
 
     def tell_routes(self, routes: Mapping[str, object]) -> None:
-        """Whoever looks on is shown these, by where they lead."""
+        """Shows these to the viewers, by where they lead."""
         self._hub.tell_routes(routes)
 
     def over(self, words: Sequence[str]) -> None:
-        """Whoever looks on is told that it is over, and what came of it."""
+        """Tells the viewers that it is over, and what came of it."""
         self._hub.over(words)
 
     def _close_sink(self) -> None:

@@ -150,7 +150,7 @@ fn only_the_owner_may_connect_and_a_group_if_configured() {
     assert_eq!(fs::read_dir(control.socket.parent().unwrap()).unwrap().count(), 0, "nothing is left behind");
 }
 
-/// Everybody whom the socket lets in may look; root and the daemon's user may change something, and whoever does is named.
+/// Every user that the socket lets in may look. Root and the daemon's user may change something, and the event names the user that did.
 #[test]
 fn who_may_look_and_who_may_change() {
     let folder = tempfile::tempdir().unwrap();

@@ -210,7 +210,7 @@ impl Running {
         let data = crate::control::DataThread::new(requests, meshpace_linux::Waker::new().expect("eventfd"));
         let thread = std::thread::spawn(move || {
             for request in received {
-                // Whoever asked may be gone.
+                // The client may be gone.
                 let _ = match request {
                     Request::Snapshot(answer) => {
                         let at = monotonic_now();

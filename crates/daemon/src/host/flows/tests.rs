@@ -119,7 +119,7 @@ fn an_end_ends_it() {
 }
 
 proptest! {
-    /// Whatever a gateway, or who pretends to be one, writes: the limit stays between what the law's bounds allow.
+    /// Whatever a gateway, or a host that pretends to be one, writes: the limit stays between what the law's bounds allow.
     #[test]
     fn nonsense_is_bounded(samples in proptest::collection::vec((1u64..4_000_000, proptest::option::of(0u64..=65_535)), 1..200)) {
         let mut flows = flows();

@@ -93,7 +93,7 @@ fn hosts_stand_above_the_flows_where_they_are_shaped() {
     for (width, height) in [(1, 1), (3, 14), (20, 15)] {
         screen(&model, width, height);
     }
-    // Who has nothing on its way is not said to starve.
+    // A flow with nothing on its way is not said to starve.
     let starving = |model: &Model| screen(model, 80, 24).iter().any(|row| row.starts_with('!'));
     assert!(starving(&model));
     model.flows[1].outstanding = false;

@@ -246,7 +246,7 @@ impl Finder {
             }
         }
         self.common = longest.map(|path| {
-            // Whoever is alone takes nothing from anybody.
+            // A host that is alone takes nothing from another.
             if others {
                 path.judge(now, rate, wanted * price);
             }

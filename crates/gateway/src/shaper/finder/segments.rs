@@ -1,8 +1,8 @@
 //! Round trips of a connection's segments: from when one leaves for the mesh until the acknowledgement that ends at it.
 //!
 //! A receiver acknowledges every second segment, or fewer, and then the latest: so the round trip is taken of the segment at which an
-//! acknowledgement ends, which it did not wait for. What a receiver's timer sends late (RFC 1122, section 4.2.3.2) is left to whoever
-//! takes the least of several.
+//! acknowledgement ends, which it did not wait for. An acknowledgement that a receiver's timer sends late (RFC 1122, section 4.2.3.2) gives a long
+//! round trip: the caller takes the least of several.
 
 use meshpace_units::{Instant, Seq, Span};
 

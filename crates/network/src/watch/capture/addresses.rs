@@ -1,4 +1,4 @@
-//! Who has which address.
+//! The addresses in a capture.
 
 use crate::air::AirId;
 use meshpace_scenario::Scenario;

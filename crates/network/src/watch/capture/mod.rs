@@ -1,6 +1,6 @@
 //! Packet captures: every frame on the air as pcapng with radiotap headers, for Wireshark and tshark.
 //!
-//! Each transmission is written once, as its transmitter sends it, whoever receives it; of a frame of several packets each MPDU, as
+//! Each transmission is written once, as its transmitter sends it, whichever nodes receive it; of a frame of several packets each MPDU, as
 //! frames of one A-MPDU are written by real radios. Timestamps are simulated time
 //! in nanoseconds since 1970-01-01 00:00 UTC, at the start of the preamble. Equal runs give equal bytes: nothing in
 //! the file depends on the machine or on the time of day. A packet crosses the air once a hop and attempt, so the TCP

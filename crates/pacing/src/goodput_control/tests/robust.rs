@@ -1,4 +1,4 @@
-//! Profile `robust`: who is compared, what resets, how low a cap goes.
+//! Profile `robust`: which flows are compared, what resets, how low a cap goes.
 
 use super::super::*;
 use alloc::vec;
@@ -163,7 +163,7 @@ fn the_silence_of_a_flow_that_backs_off_counts_and_is_not_held_against_the_cap()
     assert_eq!(world.capped(), [], "it was no help, so that the other one is left alone for a while");
 }
 
-/// Whoever owns a host can have its connections be sent something that they never acknowledge: that shows a host which does not
+/// The owner of a host can let its connections be sent something that they never acknowledge: that shows a host which does not
 /// answer, not one that starves.
 #[test]
 fn the_silence_of_flows_that_show_no_loss_is_held_against_the_cap() {

@@ -51,7 +51,7 @@ fn the_ingress_sends_a_packet_every_four_times_the_next_hops_time() {
         node.sent(5000);
         node.overhear(5500, 2, 2);
         assert_eq!(node.estimates()[1], 1620, "0.9 * 1500 + 0.1 * 2700");
-        // The four packets moved at time 0. By now the spacing is over: no delay for who comes seldom.
+        // The four packets moved at time 0. By now the spacing is over: no delay for packets that come seldom.
         node.own(5, 7000);
         assert_eq!(node.get(7000), Some(5), "{hops} hops");
         node.sent(8000);

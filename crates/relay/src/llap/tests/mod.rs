@@ -155,7 +155,7 @@ impl Node {
         }
     }
 
-    /// A DATA frame that is for somebody else has been read: its end, who sent it, which packet.
+    /// A DATA frame for another node has been read: its end, its sender, its packet.
     fn overhear(&mut self, now: u64, from: u32, id: u64) {
         self.overhear_at(at(now), from, id);
     }

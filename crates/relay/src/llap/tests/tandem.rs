@@ -8,7 +8,7 @@ use meshpace_packet::PacketId;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 
-/// n0 -> n1 -> n2 -> n3 -> n4: each serves a packet in a fixed time; who sends it on is overheard by the node before.
+/// n0 -> n1 -> n2 -> n3 -> n4: each serves a packet in a fixed time; the node before overhears the one that sends it on.
 struct Row {
     nodes: Vec<Node>,
     service: [Span; 4],

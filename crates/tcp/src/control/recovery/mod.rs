@@ -130,7 +130,7 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
     /// The payload of a full segment changed to `mss` bytes.
     fn on_mss_change(&mut self, _mss: u32) {}
 
-    /// When it wants to be asked again, whatever arrives ([`on_deadline`](Self::on_deadline)). Those who ask for `deadlines`
+    /// When it wants to be asked again, whatever arrives ([`on_deadline`](Self::on_deadline)). Recoveries with `deadlines` in [`Asks`]
     /// are asked.
     fn deadline(&self) -> Option<Instant> {
         None
@@ -149,7 +149,7 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
         None
     }
 
-    /// Positions sent before that are to leave next, ahead of new data. Those who ask for `sack` are asked each time something
+    /// Positions sent before that are to leave next, ahead of new data. Recoveries with `sack` in [`Asks`] are asked each time something
     /// may leave. `unsent`: there are new data that the peer's window lets out.
     fn hole(&self, _window: &Window, _unsent: bool) -> Option<Range<u64>> {
         None
@@ -159,7 +159,7 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
     fn on_hole_taken(&mut self, _taken: &Range<u64>) {}
 
     /// The first part of `range` that the peer is not known to have, which may be empty: going back, only that is sent
-    /// again. Those who ask for `sack` are asked.
+    /// again. Recoveries with `sack` in [`Asks`] are asked.
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
     }

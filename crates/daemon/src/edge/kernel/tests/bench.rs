@@ -125,7 +125,7 @@ impl Bench {
         self.run_frame(&held.frame, SENT_MARK)
     }
 
-    /// Who has acknowledged so much that sixteen segments wait.
+    /// A connection that has acknowledged so much that sixteen segments wait.
     pub(super) fn under_way(&mut self) {
         for n in 0..=16 {
             assert_eq!(self.run(&ack(16 * n)), NEXT);

@@ -13,7 +13,7 @@ const MINIMUM_HOLDS: Span = Span::from_secs(300);
 /// Recoveries that a window widened by a report of duplicates outlives (section 5.4, RACK.reo_wnd_persist).
 const PERSISTS: u32 = 16;
 
-/// Who left later: the time, then the place in the stream (section 6.2, RACK_sent_after).
+/// Which segment left later: the time, then the place in the stream (section 6.2, RACK_sent_after).
 type Departure = (Instant, u64);
 
 /// What is known of the path's order and times.
