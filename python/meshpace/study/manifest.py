@@ -1,8 +1,8 @@
 """What the numbers of the papers' pages stand on: for each page its engine, and hashes of its runs and of its text.
 
 A page has parts that commands write: the verdicts below a mark, and what decisions do together between two others. The
-manifest lies beside the pages, so that a reader with the repository alone can tell whether a number was changed by hand,
-and by how many engines the pages were made.
+manifest lies beside the pages, so that a reader with the repository alone can tell whether a number was changed by
+hand, and by how many engines the pages were made.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def key_of(job: Job, *, series: bool = False, fingerprint: str | None = None) ->
 
 
 def question_of(job: Job, *, series: bool = False) -> str:
-    """SHA-256 over what was asked, not over the engine that answered: scenario, overrides, scheme, seed, whether with a time series."""
+    """SHA-256 over what was asked, by whatever engine: scenario, overrides, scheme, seed, if with a time series."""
     return _digest({**_asked(job), "series": series})
 
 

@@ -151,9 +151,9 @@ _UP_AND_DOWN = 50.0
 def _backoff_by_turns() -> tuple[float, float]:
     """Mean backoff of two stations that send by turns, slots, and how often it is drawn when the packet comes.
 
-    The station that has sent draws a backoff ``b`` (10.3.4.2), which runs on until the other sends, after ``c`` slots. The slot
-    in which it does is not counted (the anomalous slot of Tinnirello, Bianchi and Xiao 2010): ``b - c + 1`` are left
-    when there is a packet again, and if it had run out, a new one is drawn. That is a Markov chain of ``c``.
+    The station that has sent draws a backoff ``b`` (10.3.4.2), which runs on until the other sends, after ``c`` slots.
+    The slot in which it does is not counted (the anomalous slot of Tinnirello, Bianchi and Xiao 2010): ``b - c + 1``
+    are left when there is a packet again, and if it had run out, a new one is drawn. That is a Markov chain of ``c``.
     """
     draws = range(_CW_MIN + 1)
     chances, fresh = [1 / len(draws) for _ in draws], 0.0
