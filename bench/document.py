@@ -8,6 +8,9 @@ from pathlib import Path
 
 FRAME = """# Speed
 
+This page tells how fast the simulator is: beside ns-2 and ns-3 on the same networks, beside its own earlier versions,
+and how its cost grows with the mesh.
+
 Measured by `make bench` (bench/run.py), which rewrites the blocks between the markers. How the tools are
 set up and what each of them models differently is in bench/README.md.
 
