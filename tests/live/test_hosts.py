@@ -17,7 +17,7 @@ from meshpace.stats import jain_index
 MESH = Delays(wired=0.010, mesh=0.002, mesh_model="airtime=900us,rate=11Mbps,hops=4,queue=50", logged=False)
 """A packet of 1,500 bytes takes 8 ms of it, an acknowledgement nearly four: some 1.2 Mbit/s of downloads."""
 RATE = 900_000
-SECONDS = 12.0
+SECONDS = 10.0
 
 
 def shaped(flows: str = "paced", more: str = "") -> str:
@@ -47,15 +47,21 @@ def test_one_download_gets_what_another_host_gets_with_twenty(tmp_path: Path) ->
 
 def test_a_rate_is_found_by_the_delay_of_the_mesh(tmp_path: Path) -> None:
     more = '[hosts]\nrate = "auto"\nby = "bytes"\nflows = "free"\n'
-    with Net(tmp_path, MESH, room="h") as net, ExitStack() as stack:
-        daemon = stack.enter_context(Daemon(net, "pace", more=more))
-        bulk = stack.enter_context(Bulk(net, congestion="cubic"))
-        time.sleep(5)
-        before = bulk.received
-        time.sleep(4)
-        got = (bulk.received - before) * 8 / 4
-        status = daemon.status()["hosts"]
-        told = run(MESHPACED, "status", "--socket", daemon.socket)
+    with Net(tmp_path, MESH, clients=2, room="h") as net, Daemon(net, "pace", more=more) as daemon:
+        with Bulk(net, congestion="cubic") as bulk:
+            time.sleep(4)
+            before = bulk.received
+            time.sleep(4)
+            got = (bulk.received - before) * 8 / 4
+            status = daemon.status()["hosts"]
+            told = run(MESHPACED, "status", "--socket", daemon.socket)
+        # Datagrams alone, to another host: neither TCP nor QUIC tells anything.
+        with flood(net, 1, 3e6) as flooded:
+            time.sleep(4)
+            before = flooded[0]
+            time.sleep(3)
+            datagrams = (flooded[0] - before) * 8 / 3
+            by_echoes = daemon.status()["hosts"]
     assert got > 0.8 * RATE, (got, status)
     assert status["found"]["tcp"] > 50, status
     assert not status["found"]["blind"], status
@@ -63,6 +69,12 @@ def test_a_rate_is_found_by_the_delay_of_the_mesh(tmp_path: Path) -> None:
     assert status["found"]["mesh_wait_s"] < 0.2, status
     assert RATE < status["rate_bps"] < 2 * RATE, status
     assert "found by delay" in told, told
+    found = by_echoes["found"]
+    assert found["asked"] >= found["probes"] > 15, by_echoes
+    assert not found["blind"], by_echoes
+    assert found["mesh_wait_s"] < 0.2, by_echoes
+    # It was at 200 kbit/s by now if no host had been asked.
+    assert datagrams > 0.7 * RATE, (datagrams, by_echoes)
 
 
 @pytest.mark.parametrize("mode", ["pace", "observe"])

@@ -179,15 +179,18 @@ fn hosts(out: &mut String, status: &Status) {
 
 /// By what a rate was found.
 fn found_rate(found: &FoundRate) -> String {
-    let FoundRate { min_bps, max_bps, mesh_wait_s, tcp, spin, blind } = found;
+    let FoundRate { min_bps, max_bps, mesh_wait_s, tcp, spin, probes, asked, blind } = found;
     let wait = match (blind, mesh_wait_s) {
         (true, _) => "nothing tells how long packets wait in the mesh: it falls".into(),
         (false, None) => "no round trip yet".into(),
         (false, Some(wait)) => format!("packets wait {} a hop in the mesh", time(*wait)),
     };
-    let (tcp, spin) = (count(*tcp), count(*spin));
+    let [tcp, spin, probes, asked] = [tcp, spin, probes, asked].map(|n| count(*n));
     let (min, max) = (bit_rate(*min_bps as f64), bit_rate(*max_bps as f64));
-    format!("found by delay, between {min} and {max}: {wait}; {tcp} round trips by TCP, {spin} by QUIC")
+    format!(
+        "found by delay, between {min} and {max}: {wait}; {tcp} round trips by TCP, {spin} by QUIC, {probes} by echoes of {asked} \
+         asked for"
+    )
 }
 
 /// A host as a row of the table: its address, then what [`HOST_HEADS`] say.

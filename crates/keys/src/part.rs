@@ -19,6 +19,8 @@ pub struct Choice {
     pub keys: &'static [&'static [Key]],
     /// Its own defaults of keys that it has in common with other parts.
     pub presets: &'static [(&'static str, Preset)],
+    /// Pairs of keys that take whole numbers, the second of which is no less than the first.
+    pub bounds: &'static [(&'static str, &'static str)],
     /// What must be chosen elsewhere for it to work.
     pub needs: &'static [Need],
     /// What stands beside it at other places unless somebody chose there.
@@ -68,6 +70,7 @@ impl<B> Part<B> {
                 source,
                 keys: &[],
                 presets: &[],
+                bounds: &[],
                 needs: &[],
                 brings: &[],
                 reconstructed: None,
@@ -87,6 +90,13 @@ impl<B> Part<B> {
     #[must_use]
     pub const fn presets(mut self, presets: &'static [(&'static str, Preset)]) -> Self {
         self.about.presets = presets;
+        self
+    }
+
+    /// The same with keys of which one is no less than the other.
+    #[must_use]
+    pub const fn bounds(mut self, bounds: &'static [(&'static str, &'static str)]) -> Self {
+        self.about.bounds = bounds;
         self
     }
 

@@ -9,6 +9,7 @@
 //! | [`Conntrack`] | connection tracking over netlink, `include/uapi/linux/netfilter/nfnetlink_conntrack.h` |
 //! | [`Tun`] | `Documentation/networking/tuntap.rst` |
 //! | [`RawSender`], [`FrameSender`] | `raw(7)`, `ipv6(7)`; `packet(7)` |
+//! | [`EchoSockets`] | `raw(7)`, `icmp(7)`; `linux/icmp.h`, `linux/icmpv6.h` |
 //! | [`Namespace`] | `setns(2)`, `network_namespaces(7)` |
 //! | [`interface`] | `netdevice(7)` |
 //! | [`Peer`], [`effective_user`] | `unix(7)`: `SO_PEERCRED`; `geteuid(2)` |
@@ -28,6 +29,7 @@ pub mod bpf;
 mod clock;
 mod conntrack;
 mod deadline;
+mod echo;
 #[cfg(feature = "foreign")]
 pub mod foreign;
 mod frame;
@@ -50,6 +52,7 @@ mod waker;
 pub use clock::{monotonic_now, thread_cpu_time};
 pub use conntrack::Conntrack;
 pub use deadline::Deadline;
+pub use echo::EchoSockets;
 pub use frame::FrameSender;
 pub use heap::give_back_large_blocks;
 pub use namespace::Namespace;

@@ -2,7 +2,7 @@
 
 use crate::common::{Net, PATIENCE, checksum, expect_udp, root, text, texts, udp};
 use meshpace_linux::{
-    Deadline, Namespace, Poller, RawSender, Tun, TunOptions, interface, monotonic_now, realtime,
+    Deadline, EchoSockets, Namespace, Poller, RawSender, Tun, TunOptions, interface, monotonic_now, realtime,
 };
 use meshpace_units::Span;
 use std::io;
@@ -50,6 +50,36 @@ fn a_socket_talks_to_user_space_through_a_tun() {
         assert_eq!(checksum(&[&pseudo, &packet[20..]]), 0, "a complete UDP checksum: nothing is offloaded");
         answer(&tun, &socket, behind);
     }
+}
+
+/// The kernel answers for its own addresses; what is no reply does not come here.
+#[test]
+fn an_echo_comes_back_from_whom_it_was_asked_of() {
+    if !root() {
+        return;
+    }
+    let net = Net::new();
+    let (echoes, others) = net.within(|| Ok((EchoSockets::open()?, EchoSockets::open()?)));
+    let mut poller = Poller::new().expect("epoll");
+    poller.add(&echoes, 0).expect("epoll_ctl");
+    for (to, request, reply) in [("127.0.0.1", 8, 0), ("::1", 128, 129)] {
+        let to: IpAddr = to.parse().expect("an address");
+        let mut message = [request, 0, 0, 0, 0x6d, 0x70, 0, 1, b'e', b'c', b'h', b'o'];
+        let sum = checksum(&[&message]).to_be_bytes();
+        message[2..4].copy_from_slice(&sum);
+        echoes.send(to, &message).expect("sent");
+        assert_eq!(poller.wait(Some(PATIENCE)).expect("epoll_wait").count(), 1, "{to} answers");
+        let mut got = Vec::new();
+        echoes.receive(9, |from, message| got.push((from, message.to_vec()))).expect("received");
+        assert_eq!(got.len(), 1, "the request itself is filtered: {got:?}");
+        assert_eq!((got[0].0, got[0].1[0], &got[0].1[4..]), (to, reply, &message[4..]));
+        echoes.receive(9, |from, _| panic!("another one of {from}")).expect("nothing");
+        let mut overheard = 0;
+        others.receive(9, |_, _| overheard += 1).expect("received");
+        assert_eq!(overheard, 1, "everybody's");
+    }
+    let unreachable = echoes.send(IpAddr::from([192, 0, 2, 1]), &[8; 8]).expect_err("no route");
+    assert_eq!(unreachable.kind(), io::ErrorKind::NetworkUnreachable);
 }
 
 fn answer(tun: &Tun, socket: &UdpSocket, behind: IpAddr) {

@@ -99,6 +99,11 @@ impl Scheme {
             let key = ordered.iter().find(|(i, _)| *i == index).map_or(key, |(_, (key, _))| key).to_owned();
             (index, ParamError { key, ..error })
         })?;
+        changed.check_bounds().map_err(|(key, other, error)| {
+            let at = |key| ordered.iter().find(|(_, (given, _))| *given == key);
+            let (index, (key, value)) = at(key).or_else(|| at(other)).unwrap_or(&ordered[0]);
+            (*index, ParamError { key: (*key).to_owned(), found: value.to_string(), ..error })
+        })?;
         *self = changed;
         Ok(())
     }
@@ -170,6 +175,24 @@ impl Scheme {
             let other = self.choice(need.key);
             if !need.words.contains(&other.word) {
                 return Err(misfit((place, choice), (need.key, other), need.words));
+            }
+        }
+        Ok(())
+    }
+
+    /// Is of two keys that bound something the upper bound no less than the lower one? The error comes with both, and is the upper one's.
+    fn check_bounds(&self) -> Result<(), (&'static str, &'static str, ParamError)> {
+        let whole = |key: &str| self.value_of(key).map(Setting::whole);
+        for &(least, most) in self.choices().flat_map(|(_, choice)| choice.bounds) {
+            if let (Some(low), Some(high)) = (whole(least), whole(most))
+                && high < low
+            {
+                let allowed = format!("{least} no more than {most}, here {low} and {high}");
+                return Err((
+                    most,
+                    least,
+                    ParamError { key: most.to_owned(), found: String::new(), allowed },
+                ));
             }
         }
         Ok(())

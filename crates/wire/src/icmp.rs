@@ -1,7 +1,8 @@
-//! What routers say of packets that are too big for the next link.
+//! What routers say of packets that are too big for the next link; requests for an echo, and what answers them.
 
 use crate::checksum::Sum;
 use crate::ip::{Ip, array, protocol};
+use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_units::{Bytes, Seq};
 
@@ -10,6 +11,9 @@ const UNREACHABLE: u8 = 3;
 const FRAGMENTATION_NEEDED: u8 = 4;
 /// "Packet too big" (RFC 4443, section 3.2).
 const TOO_BIG: u8 = 2;
+/// An echo's request and reply (RFC 792; RFC 4443, sections 4.1 and 4.2).
+const ECHO_V4: (u8, u8) = (8, 0);
+const ECHO_V6: (u8, u8) = (128, 129);
 /// Bytes of either message before the packet that it is about.
 const HEADER: usize = 8;
 
@@ -72,4 +76,71 @@ pub fn parse_too_big(bytes: &[u8]) -> Option<TooBig> {
         seq: Seq(u32::from_be_bytes(array(tcp, 4))),
         mtu: (mtu > 0).then_some(Bytes(mtu.into())),
     })
+}
+
+/// An ICMP message that asks for an echo, or answers one, without its IP header.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Echo<'a> {
+    /// Which asker's.
+    pub identifier: u16,
+    /// Which of its requests it is.
+    pub sequence: u16,
+    /// What is to come back.
+    pub data: &'a [u8],
+}
+
+impl<'a> Echo<'a> {
+    /// The bytes of a request for it. The checksum of ICMPv6 covers addresses, too: the kernel writes it (RFC 3542, section 3.1).
+    #[must_use]
+    pub fn request(&self, v6: bool) -> Vec<u8> {
+        let (request, _) = if v6 { ECHO_V6 } else { ECHO_V4 };
+        let head = [[request, 0], [0, 0], self.identifier.to_be_bytes(), self.sequence.to_be_bytes()];
+        let mut bytes = [head.as_flattened(), self.data].concat();
+        if !v6 {
+            let checksum = Sum::default().bytes(&bytes).checksum();
+            bytes[2..4].copy_from_slice(&checksum.to_be_bytes());
+        }
+        bytes
+    }
+
+    /// Reads a reply, of which the kernel has looked at the checksum if it is ICMPv6; `None` of anything else.
+    #[must_use]
+    pub fn reply(bytes: &'a [u8], v6: bool) -> Option<Self> {
+        let (header, data) = bytes.split_first_chunk::<HEADER>()?;
+        let (_, reply) = if v6 { ECHO_V6 } else { ECHO_V4 };
+        let is_whole = v6 || Sum::default().bytes(bytes).checksum() == 0;
+        let word = |at| u16::from_be_bytes(array(header, at));
+        (header[..2] == [reply, 0] && is_whole).then(|| Self { identifier: word(4), sequence: word(6), data })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ECHO: Echo<'_> = Echo { identifier: 0x1234, sequence: 7, data: b"abc" };
+
+    #[test]
+    fn a_request_is_that_of_the_rfcs_and_its_reply_is_read() {
+        let mut request = ECHO.request(false);
+        // By hand: 0800 + 1234 + 0007 + 6162 + 6300 = de9d.
+        assert_eq!(request, [8, 0, 0x21, 0x62, 0x12, 0x34, 0, 7, b'a', b'b', b'c']);
+        assert_eq!(Echo::reply(&request, false), None, "a request");
+        // What a host does: the type is 0, which takes 0800 off the sum.
+        (request[0], request[2]) = (0, 0x29);
+        assert_eq!(Echo::reply(&request, false), Some(ECHO));
+        assert_eq!(Echo::reply(&request, true), None, "another version");
+        request[9] ^= 1;
+        assert_eq!(Echo::reply(&request, false), None, "damaged");
+        assert_eq!(ECHO.request(true), [128, 0, 0, 0, 0x12, 0x34, 0, 7, b'a', b'b', b'c']);
+        assert_eq!(Echo::reply(&[129, 0, 9, 9, 0x12, 0x34, 0, 7, b'a', b'b', b'c'], true), Some(ECHO));
+        assert_eq!(Echo::reply(&[129, 1, 9, 9, 0x12, 0x34, 0, 7], true), None, "another code");
+    }
+
+    #[test]
+    fn what_is_cut_off_is_no_reply() {
+        let reply = [0u8, 0, 0xed, 0xc4, 0x12, 0x34, 0, 7];
+        assert_eq!(Echo::reply(&reply, false), Some(Echo { data: &[], ..ECHO }));
+        assert!((0..8).all(|length| Echo::reply(&reply[..length], false).is_none()));
+    }
 }

@@ -6,6 +6,7 @@
 //!   recomputed (RFC 1624), so a packet that was damaged before stays recognisable as damaged.
 //! - [`outline`] reads of any IP packet what a network has to know to carry it.
 //! - [`spin`] reads QUIC's latency spin bit.
+//! - [`Echo`] asks for an ICMP echo, and reads what answers.
 //! - [`insert_ipv4_options`] and [`set_hop`] do to IP headers what a hop of the simulated network does.
 //! - [`build`] writes whole packets, [`complete_checksum`] ends what a host left to its interface, [`checksum_ok`] judges them and [`parse_too_big`] reads what routers say of their
 //!   size: for an end of the connection.
@@ -30,7 +31,7 @@ mod tcp;
 
 pub use build::{IpHeader, build, write_tcp_header};
 pub use header::{insert_ipv4_options, set_hop};
-pub use icmp::{TooBig, parse_too_big};
+pub use icmp::{Echo, TooBig, parse_too_big};
 pub use ip::protocol;
 pub use options::{RTT_EXID, RTT_OPTION_LENGTH};
 pub use outline::{Outline, outline};

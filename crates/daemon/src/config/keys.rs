@@ -139,6 +139,13 @@ static HOSTS: Section = Section {
         )
         .default("\"20ms\""),
         Key::new(
+            "probes",
+            whole(0, 1_000),
+            "With rate = \"auto\": ICMP echo requests a second, all hosts together, to hosts that are sent to and of which neither TCP nor \
+             QUIC tells how long packets wait; 0: none.",
+        )
+        .default("10"),
+        Key::new(
             "by",
             Kind::Choice(ShareBy::WORDS),
             "What hosts share: bytes, or airtime, of which a byte takes the more, the more hops it goes (up to four) and the slower \

@@ -85,7 +85,8 @@ fn read_find(settings: &Settings<'_>) -> Result<Find, FileError> {
         let allowed = format!("hosts.rate_min or more, {} bit/s", least.as_bits_per_sec());
         return Err(settings.at("rate_max").error(settings.found("rate_max"), allowed));
     }
-    Ok(Find { least, most, stands: settings.value("stands")?.span() })
+    let stands = settings.value("stands")?.span();
+    Ok(Find { least, most, stands, probes: settings.value("probes")?.count() })
 }
 
 /// Links of the mesh's rate are those over which a byte costs one byte.

@@ -114,6 +114,8 @@ fn hosts(report: &HostsReport) -> Hosts {
             mesh_wait_s: found.queue.map(Span::as_secs_f64),
             tcp: found.tcp,
             spin: found.spin,
+            probes: found.probes,
+            asked: found.asked,
             blind: found.is_blind,
         }),
         by: config.by.word().into(),

@@ -5,6 +5,7 @@
 //! flows takes over: all state is soft (schemes.md 3.1).
 
 use super::dispatcher::Dispatcher;
+use super::echoes::Echoes;
 use super::heartbeat::Heartbeat;
 use crate::config::Config;
 use crate::hops::Directory;
@@ -26,6 +27,7 @@ const PAGE: usize = 128;
 const QUEUE: u64 = 0;
 const DEADLINE: u64 = 1;
 const WAKER: u64 = 2;
+const ECHOES: u64 = 3;
 
 /// The ways in and out of the data thread.
 #[derive(Debug)]
@@ -54,6 +56,10 @@ pub struct Datapath {
     started: Instant,
     /// It was said that repairs are refused.
     refused: bool,
+    /// While hosts may have to be asked for echoes.
+    echoes: Option<Echoes>,
+    /// It was said that they cannot be.
+    unheard: bool,
 }
 
 /// Binds the queue. To be done before rules lead packets to it.
@@ -86,7 +92,7 @@ impl Datapath {
             eprintln!("meshpaced: data thread: {}", realtime());
         }
         let dispatcher = Dispatcher::new(config, hops);
-        Ok(Self {
+        let mut this = Self {
             queue,
             sender,
             poller,
@@ -95,7 +101,11 @@ impl Datapath {
             dispatcher,
             started: monotonic_now(),
             refused: false,
-        })
+            echoes: None,
+            unheard: false,
+        };
+        this.open_echoes();
+        Ok(this)
     }
 
     /// Runs until it is stopped and nothing is left in the queue.
@@ -111,6 +121,9 @@ impl Datapath {
             if ready & 1 << WAKER != 0 {
                 self.channel.waker.acknowledge()?;
                 self.answer()?;
+            }
+            if ready & 1 << ECHOES != 0 {
+                self.listen()?;
             }
             let left = ready & 1 << QUEUE != 0 && self.receive()?;
             self.dispatcher.on_time(monotonic_now(), self.queue.verdicts());
@@ -141,13 +154,52 @@ impl Datapath {
         Ok(true)
     }
 
-    /// Sends verdicts and repairs.
+    /// Opens or closes what hosts are asked for echoes by, as the configuration says.
+    fn open_echoes(&mut self) {
+        let find = self.dispatcher.engine().config().shaper().and_then(|shaper| shaper.find);
+        if find.is_none_or(|find| find.probes == 0) {
+            // What waits for a closed descriptor is no longer reported.
+            self.echoes = None;
+        } else if self.echoes.is_none() {
+            let opened = Echoes::open().and_then(|echoes| {
+                self.poller.add(&echoes, ECHOES)?;
+                Ok(echoes)
+            });
+            match opened {
+                Ok(echoes) => self.echoes = Some(echoes),
+                Err(why) => self.say_unheard(&why),
+            }
+        }
+    }
+
+    /// Takes answers to requests for echoes.
+    fn listen(&mut self) -> io::Result<()> {
+        let Self { queue, dispatcher, echoes: Some(echoes), .. } = self else { return Ok(()) };
+        echoes.receive(|from, number| dispatcher.on_echo(monotonic_now(), from, number, queue.verdicts()))
+    }
+
+    fn say_unheard(&mut self, why: &io::Error) {
+        if !std::mem::replace(&mut self.unheard, true) {
+            eprintln!("meshpaced: mesh hosts are not asked for echoes: {why}");
+        }
+    }
+
+    /// Sends verdicts, repairs and requests for echoes.
     fn send_off(&mut self) -> io::Result<()> {
         let count = self.queue.verdicts().waiting();
         if count > 0 {
             let before = monotonic_now();
             self.queue.flush()?;
             self.dispatcher.sent(before, monotonic_now(), count);
+        }
+        for request in self.dispatcher.requests() {
+            // A host without a route answers nothing, as one that is off; a firewall that lets no request out is worth a word.
+            if let Some(Err(why)) = self.echoes.as_ref().map(|echoes| echoes.ask(request))
+                && why.kind() == io::ErrorKind::PermissionDenied
+                && !std::mem::replace(&mut self.unheard, true)
+            {
+                eprintln!("meshpaced: the firewall's OUTPUT drops requests for echoes to mesh hosts");
+            }
         }
         for repair in self.dispatcher.repairs() {
             // A repair is a favour: one that cannot be sent (no route, a full buffer) is a loss like any on the air. But a
@@ -181,6 +233,7 @@ impl Datapath {
                 }
                 Request::Reload(config, answer) => {
                     self.dispatcher.reload(now, Arc::from(config), self.queue.verdicts());
+                    self.open_echoes();
                     let kept = self.dispatcher.engine().flow_count();
                     drop(answer.send(Ok(format!("in force; {kept} flows kept"))));
                 }

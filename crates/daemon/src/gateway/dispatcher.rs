@@ -1,5 +1,6 @@
 //! Between queue and engine: names of packets, verdicts, what is held, and what happens if the engine fails.
 
+use super::echoes::Request;
 use super::held_limit::HeldLimit;
 use super::interfaces::Interfaces;
 use super::lateness::{Lateness, no_lateness};
@@ -11,6 +12,7 @@ use crate::state::{DriverCounters, HostsReport};
 use meshpace_linux::{PacketId, Queued, Verdicts};
 use meshpace_units::Instant;
 use std::collections::BTreeSet;
+use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -177,6 +179,16 @@ impl Dispatcher {
     /// Packets to be sent again.
     pub fn repairs(&mut self) -> impl Iterator<Item = Rc<[u8]>> {
         self.repairs.drain(..)
+    }
+
+    /// Hosts to be asked for an echo.
+    pub fn requests(&mut self) -> impl Iterator<Item = Request> {
+        self.engine.requests()
+    }
+
+    /// A host has answered such a request.
+    pub fn on_echo(&mut self, now: Instant, from: IpAddr, number: u32, verdicts: &mut impl Outlet) {
+        self.guarded(verdicts, |this, _| this.engine.on_echo(now, from, number));
     }
 
     /// What was counted since the beginning; the queue's own counters are not among them.

@@ -3,6 +3,7 @@
 mod command;
 mod datapath;
 mod dispatcher;
+mod echoes;
 mod engine;
 mod heartbeat;
 mod held_limit;

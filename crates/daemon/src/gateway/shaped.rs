@@ -1,6 +1,7 @@
 //! The engine with a shaper of hosts between it and the mesh ([`meshpace_gateway::Shaper`]), sans I/O: whatever goes into the mesh, TCP or
 //! not, waits there by host, after the engine has let it go. Its driver calls it as the [`Engine`] itself.
 
+use super::echoes::Request;
 use super::engine::side;
 use super::hooked::HookedEngine;
 use super::{Arrival, Decision, Engine, Output};
@@ -50,6 +51,7 @@ struct Waiting {
     /// Its bytes are others than the kernel's.
     changed: bool,
     timed: Option<Timed>,
+    to: IpAddr,
 }
 
 /// See the module's description.
@@ -63,6 +65,8 @@ pub struct ShapedEngine {
     coming: BTreeMap<u64, Class>,
     /// What left a shaper that is no longer in force.
     left: Vec<Shaped<Waiting>>,
+    /// Hosts to ask for an echo.
+    requests: Vec<Request>,
 }
 
 impl ShapedEngine {
@@ -74,6 +78,7 @@ impl ShapedEngine {
             held_max,
             coming: BTreeMap::new(),
             left: Vec::new(),
+            requests: Vec::new(),
         }
     }
 
@@ -101,7 +106,8 @@ impl ShapedEngine {
         let is_changed = changed.is_some();
         // Without its bytes it cannot be marked.
         let bytes = changed.or_else(|| class.ecn.is_capable().then(|| Rc::from(&*bytes)));
-        self.shape(now, class, Waiting { id: Some(id), bytes, changed: is_changed, timed: class.timed });
+        let Class { timed, to, .. } = class;
+        self.shape(now, class, Waiting { id: Some(id), bytes, changed: is_changed, timed, to });
         Decision::Hold
     }
 
@@ -115,13 +121,34 @@ impl ShapedEngine {
         }
         loop {
             let leaves = self.left.pop().or_else(|| self.shaper.as_mut()?.poll(now))?;
-            if let Shaped::Passes { packet: Waiting { timed: Some(Timed { key, end }), .. }, .. } = &leaves {
-                self.engine.leaves(now, key, *end);
+            if let Shaped::Passes { packet: Waiting { timed, to, .. }, .. } = &leaves {
+                if let Some(Timed { key, end }) = timed {
+                    self.engine.leaves(now, key, *end);
+                }
+                self.ask(now, *to);
             }
             if let Some(output) = output(leaves) {
                 return Some(output);
             }
         }
+    }
+
+    /// A packet has left for a host: it may have to be asked for an echo.
+    fn ask(&mut self, now: Instant, to: IpAddr) {
+        let host = self.engine.engine().config().counts_as(to);
+        let number = self.shaper.as_mut().and_then(|shaper| shaper.asks(now, host));
+        self.requests.extend(number.map(|number| Request { to, number }));
+    }
+
+    /// Hosts to ask for an echo now, behind what has left.
+    pub fn requests(&mut self) -> impl Iterator<Item = Request> {
+        self.requests.drain(..)
+    }
+
+    /// A host has answered such a request.
+    pub fn on_echo(&mut self, now: Instant, from: IpAddr, number: u32) {
+        let host = self.engine.engine().config().counts_as(from);
+        self.shaper.iter_mut().for_each(|shaper| shaper.hears(now, Echo::Probe(host, number)));
     }
 
     /// What of the engine's output meets the shaper; all else goes by it.
@@ -132,8 +159,10 @@ impl ShapedEngine {
         match output {
             Output::Release { id, bytes, due } => match self.coming.remove(&id) {
                 Some(class) => {
-                    let (changed, timed) = (bytes.is_some(), class.timed);
-                    Ok((without_mark(class, bytes.as_ref()), Waiting { id: Some(id), bytes, changed, timed }))
+                    let Class { timed, to, .. } = class;
+                    let class = without_mark(class, bytes.as_ref());
+                    let changed = bytes.is_some();
+                    Ok((class, Waiting { id: Some(id), bytes, changed, timed, to }))
                 }
                 None => Err(Output::Release { id, bytes, due }),
             },
@@ -143,7 +172,8 @@ impl ShapedEngine {
             }
             Output::Send(bytes) => match class_of(&bytes) {
                 Some((_, class)) => {
-                    Ok((class, Waiting { id: None, bytes: Some(bytes), changed: true, timed: class.timed }))
+                    let Class { timed, to, .. } = class;
+                    Ok((class, Waiting { id: None, bytes: Some(bytes), changed: true, timed, to }))
                 }
                 None => Err(Output::Send(bytes)),
             },
@@ -201,6 +231,7 @@ impl ShapedEngine {
         self.shaper = parameters(self.engine.engine().config(), self.held_max).map(Shaper::new);
         self.coming.clear();
         self.left.clear();
+        self.requests.clear();
         self.engine.begin_anew();
     }
 

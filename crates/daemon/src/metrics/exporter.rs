@@ -173,9 +173,10 @@ impl Exporter {
             let wait = found.queue.map(Span::as_secs_f64);
             let help = "How long packets wait in the mesh a hop, by which the rate is found.";
             out.gauge("hosts_mesh_wait", help, Some(&Unit::Seconds), wait)?;
-            let trips = [("tcp", found.tcp), ("spin", found.spin)];
+            let trips = [("tcp", found.tcp), ("spin", found.spin), ("echo", found.probes)];
             let trips = trips.map(|(by, count)| ([("by", by)], count));
             out.counters("hosts_round_trips", "Round trips in the mesh by which the rate is found.", trips)?;
+            out.counter("hosts_echo_requests", "ICMP echoes that mesh hosts were asked for.", found.asked)?;
         }
         out.gauge("hosts_known", "Mesh hosts that the shaper knows.", None, Some(hosts.known as f64))?;
         let help = "Packets that wait for their host's turn.";

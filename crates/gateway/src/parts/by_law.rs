@@ -69,6 +69,7 @@ fn part(law: &'static FlowLawPart, controlled: bool) -> GatewayPart {
         source: format!("{source}; schemes.md 3.1 to 3.3").leak(),
         keys: keys.leak(),
         presets: &[],
+        bounds: &[],
         needs,
         brings: &[],
         reconstructed,

@@ -13,7 +13,8 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
     "docs/hosts.md; RFC 8290; Hoiland-Jorgensen et al. 2017, 2018",
     |values, _| Behaviour { shaper: Some(config(values)), ..Behaviour::default() },
 )
-.keys(&[&KEYS]);
+.keys(&[&KEYS])
+.bounds(&[("hosts_rate_min", "hosts_rate_max")]);
 
 const USUAL: ShaperConfig = ShaperConfig::at(Rate::bits_per_sec(1_000_000));
 
@@ -22,6 +23,7 @@ const FOUND: Find = Find {
     least: Rate::bits_per_sec(200_000),
     most: Rate::bits_per_sec(1_000_000_000),
     stands: Span::from_millis(20),
+    probes: 0,
 };
 
 words! {
@@ -118,8 +120,9 @@ static KEYS: [Key; 15] = [
 fn config(values: &Values) -> ShaperConfig {
     let find = Find {
         least: values.rate("hosts_rate_min"),
-        most: values.rate("hosts_rate_max").max(values.rate("hosts_rate_min")),
+        most: values.rate("hosts_rate_max"),
         stands: values.span("hosts_stands"),
+        probes: FOUND.probes,
     };
     ShaperConfig {
         rate: values.rate("hosts_rate"),

@@ -7,7 +7,7 @@
 //! 2. [`Shaper::poll`] until `None` when [`Shaper::poll_timeout`] says so.
 //!
 //! Every packet comes out once. With [`ShaperConfig::find`] the rate is found by the mesh's own delay, for which the driver tells what
-//! comes from the mesh ([`Shaper::hears`]). The simulator's gateways hand in packets, the daemon what NFQUEUE names them by: the gateway's
+//! comes from the mesh ([`Shaper::hears`]), and asks for echoes if it can ([`Shaper::asks`]). The simulator's gateways hand in packets, the daemon what NFQUEUE names them by: the gateway's
 //! other machine ([`crate::Gateway`]), where there is one, comes before this one.
 //!
 //! Sources: deficit round robin, Shreedhar and Varghese 1995; sparse ones first, RFC 8290; hosts before flows, Hoiland-Jorgensen
@@ -265,6 +265,13 @@ impl<P> Shaper<P> {
         let (hosts, config) = (&self.hosts, &self.config);
         finder.comes(now, echo, |host| Some(config.price(&hosts.get(&host)?.terms)));
         self.config.rate = finder.rate();
+    }
+
+    /// A packet has just left for a host: the number of the request for an echo that is to follow it on its way, if one is. What answers it
+    /// is told to [`Shaper::hears`].
+    #[must_use = "it is to be sent"]
+    pub fn asks(&mut self, now: Instant, host: IpAddr) -> Option<u32> {
+        self.finder.as_mut()?.asks(now, host)
     }
 
     /// What was found of the rate; `None`: it is given.

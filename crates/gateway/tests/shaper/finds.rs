@@ -11,6 +11,7 @@ pub(super) const FIND: Find = Find {
     least: Rate::bits_per_sec(200_000),
     most: Rate::bits_per_sec(100_000_000),
     stands: Span::from_millis(20),
+    probes: 10,
 };
 
 fn key(host: u8) -> FlowKey {
@@ -22,6 +23,12 @@ fn end_of(number: u32) -> Seq {
     Seq(0) + (SIZE as u32 * (number + 1))
 }
 
+/// The first that is due, taken out.
+fn due(of: &mut BTreeSet<(Instant, u8, u32)>, now: Instant) -> Option<(Instant, u8, u32)> {
+    let first = *of.first()?;
+    (first.0 <= now).then(|| of.take(&first))?
+}
+
 /// What the receiver of a host does with its acknowledgements.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Says {
@@ -30,6 +37,8 @@ pub(super) enum Says {
     Late(Span),
     /// They come at once, whatever is still on its way.
     AtOnce,
+    /// None come; it answers requests for echoes, so much later than they come, but for one in a hundred.
+    Echoes(Span),
     Nothing,
 }
 
@@ -42,7 +51,10 @@ pub(super) struct Mesh {
     /// When the link has sent all that is in its queue.
     pub busy: Instant,
     /// Acknowledgements under way.
+    acks: BTreeSet<(Instant, u8, u32)>,
+    /// Echoes under way, and how many were asked for.
     echoes: BTreeSet<(Instant, u8, u32)>,
+    pub asked: u64,
     sent: BTreeMap<u8, u32>,
     arrived: BTreeMap<u8, u32>,
     /// How long packets waited.
@@ -58,7 +70,9 @@ impl Mesh {
             hosts: (1..).zip(hosts.iter().copied()).collect(),
             rate: Rate::bits_per_sec(rate),
             busy: Instant::ZERO,
+            acks: BTreeSet::new(),
             echoes: BTreeSet::new(),
+            asked: 0,
             sent: BTreeMap::new(),
             arrived: BTreeMap::new(),
             waits: Vec::new(),
@@ -73,14 +87,16 @@ impl Mesh {
         for (host, _) in self.hosts.clone() {
             let known = self.shaper.hosts(self.now).find(|stats| stats.host == address(host));
             for _ in known.map_or(0, |stats| stats.queued)..10 {
+                let says = self.says(host);
                 let number = self.sent.entry(host).or_default();
                 let sign = Sign::Segment(key(host), Seq(0) + SIZE as u32 * *number, end_of(*number));
+                let sign = (!matches!(says, Says::Echoes(_))).then_some(sign);
                 let parcel = Parcel {
                     host: address(host),
                     flow: flow(host, 1),
                     size: Bytes(SIZE),
                     ecn: Ecn::NotEct,
-                    sign: Some(sign),
+                    sign,
                     packet: (host, *number),
                 };
                 *number += 1;
@@ -98,18 +114,27 @@ impl Mesh {
             self.waits.push(self.busy.saturating_since(self.now) - takes);
             *self.arrived.entry(host).or_default() += 1;
             let back = self.busy + Span::from_millis(20);
+            if let Some(number) = self.shaper.asks(self.now, address(host)) {
+                self.asked += 1;
+                if let Says::Echoes(late) = self.says(host) {
+                    let late = if number % 100 == 0 { Span::ZERO } else { late };
+                    self.echoes.insert((back + late, host, number));
+                }
+            }
             let at = match self.says(host) {
                 Says::Truth => back,
                 Says::Late(by) => back + if number % 100 < 3 { Span::ZERO } else { by },
                 Says::AtOnce => self.now + Span::from_millis(1),
-                Says::Nothing => continue,
+                Says::Echoes(_) | Says::Nothing => continue,
             };
-            self.echoes.insert((at, host, number));
+            self.acks.insert((at, host, number));
         }
         self.now += Span::from_millis(1);
-        while let Some(&(at, host, number)) = self.echoes.first().filter(|(at, ..)| *at <= self.now) {
-            self.echoes.remove(&(at, host, number));
+        while let Some((at, host, number)) = due(&mut self.acks, self.now) {
             self.shaper.hears(at, Echo::Ack(key(host), end_of(number)));
+        }
+        while let Some((at, host, number)) = due(&mut self.echoes, self.now) {
+            self.shaper.hears(at, Echo::Probe(address(host), number));
         }
     }
 
@@ -202,10 +227,45 @@ fn a_rate_that_nothing_is_measured_at_falls_to_its_least() {
     assert!(!mesh.shaper.found().expect("it is found").is_blind);
 }
 
+/// UDP alone, to hosts that answer an echo: ten a second, whatever the rate.
+#[test]
+fn a_rate_is_found_by_echoes_where_nothing_else_tells_one() {
+    for hosts in [1, 6] {
+        let mut mesh = Mesh::new(2_000_000, &vec![Says::Echoes(Span::ZERO); hosts]);
+        mesh.run(15);
+        mesh.asked = 0;
+        let (shares, waiting) = mesh.measure(10);
+        assert!(shares.iter().sum::<f64>() > 0.9, "{hosts}: {shares:?}");
+        assert!(waiting < 16.0, "{hosts}: {waiting}");
+        assert!((40..=100).contains(&mesh.asked), "{hosts}: {}", mesh.asked);
+        let found = mesh.shaper.found().expect("it is found");
+        assert!(!found.is_blind && found.tcp == 0 && found.probes > 60, "{hosts}: {found:?}");
+        // The mesh halves.
+        mesh.rate = Rate::bits_per_sec(1_000_000);
+        mesh.run(11);
+        let (shares, waiting) = mesh.measure(5);
+        assert!(shares.iter().sum::<f64>() > 0.85 && waiting < 16.0, "{hosts}: {shares:?} {waiting}");
+    }
+}
+
+/// A host that acknowledges need not be asked, and a host whose echoes come alone has its share.
+#[test]
+fn echoes_are_asked_only_of_those_that_tell_nothing_else() {
+    let mut mesh = Mesh::new(2_000_000, &[Says::Truth, Says::Truth]);
+    mesh.run(10);
+    assert!(mesh.asked < 5, "{}, before the first acknowledgement", mesh.asked);
+    mesh.hosts[0].1 = Says::Echoes(Span::ZERO);
+    mesh.run(10);
+    assert!((40..60).contains(&mesh.asked), "{}", mesh.asked);
+    let (shares, waiting) = mesh.measure(10);
+    assert!(shares.iter().all(|share| *share > 0.45) && waiting < 12.0, "{shares:?} {waiting}");
+}
+
 /// A host that pretends a queue, and is believed for some seconds; and one that hides it.
 #[test]
 fn a_host_that_lies_harms_nobody_for_long() {
-    for lie in [Says::Late(Span::from_millis(200)), Says::AtOnce] {
+    let late = Span::from_millis(200);
+    for lie in [Says::Late(late), Says::AtOnce, Says::Echoes(late)] {
         let mut mesh = Mesh::new(2_000_000, &[Says::Truth, Says::Truth]);
         mesh.run(8);
         mesh.hosts[0].1 = lie;

@@ -8,6 +8,22 @@ use meshpace_schemes::{Catalogue, names};
 use meshpace_tcp::{DynamicDelayed, RtoConfig};
 use meshpace_units::Span;
 
+/// Of two keys that bound a rate, in whatever order they come; the one that was given is named.
+#[test]
+fn an_upper_bound_below_the_lower_one_is_refused() {
+    let mut hosts = scheme("linux-cubic");
+    hosts.set("gateway", &"hosts".into()).expect("it is one of its parts");
+    let (low, high) = (RawValue::from("2Mbps"), RawValue::from("1Mbps"));
+    let both = [("hosts_rate_max", &high), ("hosts_rate_min", &low)];
+    let (index, error) = hosts.set_all(both).expect_err("they are the wrong way round");
+    let said = "hosts_rate_max: found \"1Mbps\"; allowed: hosts_rate_min no more than hosts_rate_max, here 2000000 and 1000000";
+    assert_eq!((index, error.to_string().as_str()), (0, said));
+    let error = hosts.set("hosts_rate_min", &"2Gbps".into()).expect_err("more than the default");
+    assert_eq!(error.key, "hosts_rate_min");
+    hosts.set_all([("hosts_rate_min", &high), ("hosts_rate_max", &low)]).expect("the right way round");
+    assert_eq!(hosts.get("hosts_rate_max"), Some(Setting::Whole(2_000_000)));
+}
+
 #[test]
 fn settings_reach_the_parts() {
     let mut gap = scheme("tcp-gap");

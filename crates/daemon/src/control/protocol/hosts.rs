@@ -40,6 +40,10 @@ pub struct FoundRate {
     pub tcp: u64,
     /// Round trips measured by QUIC's spin bit.
     pub spin: u64,
+    /// Round trips measured by ICMP echoes.
+    pub probes: u64,
+    /// Requests for such echoes.
+    pub asked: u64,
     /// Nothing tells how long packets wait, so that the rate falls.
     pub blind: bool,
 }

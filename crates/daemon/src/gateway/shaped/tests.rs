@@ -237,6 +237,36 @@ fn a_rate_is_found_by_segments_and_spin_bits() {
     assert_eq!(rate.as_bits_per_sec(), 900_000);
 }
 
+/// Datagrams alone: the host that they go to is asked behind them, by its own address, and its answers are those of the prefix that it counts as.
+#[test]
+fn a_rate_is_found_by_echoes_where_only_datagrams_go() {
+    let together = "[[subnet]]\nprefix = \"10.77.2.0/28\"\ntogether = true\n";
+    let text = SHAPED.replace("rate = \"1Mbps\"", "rate = \"auto\"\nrate_max = \"3Mbps\"\nprobes = 10");
+    let mut w = World::new(&format!("{text}flows = \"free\"\n{together}"));
+    let (mut asked, to) = (0, IpAddr::from([10, 77, 2, 3]));
+    for n in 0..300u64 {
+        w.hand_in(ms(10 * n), &down(3, 2));
+        for at in 10 * n..10 * n + 10 {
+            w.outputs(ms(at));
+            let requests: Vec<_> = w.engine.requests().collect();
+            for Request { to: asked_of, number } in requests {
+                assert_eq!(asked_of, to);
+                w.engine.on_echo(ms(at + 2), IpAddr::from([10, 77, 3, 3]), number);
+                w.engine.on_echo(ms(at + 2), to, number);
+                asked += 1;
+            }
+        }
+    }
+    let found = w.engine.hosts(ms(3_000)).and_then(|report| report.found).expect("the rate is found");
+    assert_eq!((found.probes, found.asked), (asked, asked));
+    assert!((14..=15).contains(&asked), "five a second: {asked}");
+    assert!(!found.is_blind);
+    w.engine.reload(ms(3_000), config(&text.replace("probes = 10", "probes = 0")));
+    w.hand_in(ms(3_500), &down(3, 2));
+    w.outputs(ms(3_500));
+    assert_eq!(w.engine.requests().count(), 0, "none is to be asked");
+}
+
 #[test]
 fn a_reload_without_a_shaper_lets_go_what_waits_in_order() {
     let mut w = World::new(SHAPED);

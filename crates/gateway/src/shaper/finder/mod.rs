@@ -2,12 +2,14 @@
 //!
 //! One law, calm's ([`DelayRate`]), for all that goes into the mesh: one price for everybody, so that a certain number of packets waits
 //! in the mesh however many hosts and flows there are. It is told how long packets wait there on the way to the host that they wait
-//! longest for: a host's round trip, the least of the latest few, less its least of half a minute. So a near host yields where it takes the
+//! longest for: a host's round trip, the least of the latest few, less its least of half a minute. Hosts of which neither TCP nor QUIC tells one
+//! are asked for an echo ([`Probes`]). So a near host yields where it takes the
 //! air of a far one. A host whose packets wait as long whatever the rate has a slow path of its own, or lies: it has a law of its
 //! own from then on ([`Path`]), and no say.
 
 mod carried;
 mod path;
+mod probes;
 mod segments;
 mod spin;
 mod trips;
@@ -21,6 +23,7 @@ use libm::exp;
 use meshpace_pacing::{DelayRate, DelayRateConfig};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use path::Path;
+use probes::Probes;
 use trips::Trips;
 
 /// What the laws count in.
@@ -35,6 +38,8 @@ const LONG: f64 = 1.5;
 const ABOVE: f64 = 1.1;
 /// No wait counts for more: what takes longer was lost, or its host is gone.
 const LONGEST: Span = Span::from_millis(250);
+/// An echo tells of the round trips since the one that was measured before, of so many at the most, upwards and downwards.
+const ROUNDS: (f64, f64) = (2.0, 4.0);
 /// No wait counts as none: an empty queue of a mesh is not a wire's (docs/law.md, "Wired paths").
 const SHORTEST: Span = Span::from_micros(20);
 /// The time in which a rate that stays is the usual one.
@@ -54,6 +59,8 @@ pub struct Find {
     /// Packets may wait so long in the mesh a hop, where that is more than four packets take: frames that carry
     /// many packets want so many to wait.
     pub stands: Span,
+    /// So many requests for an echo a second, all together, to hosts that nothing else tells a round trip of; 0: none.
+    pub probes: u32,
 }
 
 /// What was found.
@@ -67,6 +74,10 @@ pub struct Found {
     pub tcp: u64,
     /// Round trips by spin bits.
     pub spin: u64,
+    /// Round trips of echoes, and requests for one.
+    pub probes: u64,
+    /// See `probes`.
+    pub asked: u64,
     /// When the latest one ended.
     pub heard: Option<Instant>,
     /// Nothing tells how long packets wait, so that the rate falls.
@@ -78,6 +89,7 @@ pub struct Found {
 pub(super) struct Finder {
     find: Find,
     trips: Trips,
+    probes: Probes,
     law: DelayRate,
     /// Packets a second that have been usual.
     usual: f64,
@@ -94,7 +106,16 @@ pub(super) struct Finder {
     left: Option<Instant>,
     silent: Instant,
     heard: Option<Instant>,
-    measured: (u64, u64),
+    measured: Measured,
+}
+
+/// Round trips by what they were measured by, and requests for echoes.
+#[derive(Clone, Copy, Debug, Default)]
+struct Measured {
+    tcp: u64,
+    spin: u64,
+    probes: u64,
+    asked: u64,
 }
 
 impl Finder {
@@ -104,6 +125,7 @@ impl Finder {
         Self {
             find,
             trips: Trips::new(hosts_max),
+            probes: Probes::new(hosts_max),
             law: law(begin),
             usual: begin,
             counted: Instant::ZERO,
@@ -116,7 +138,7 @@ impl Finder {
             left: None,
             silent: Instant::ZERO,
             heard: None,
-            measured: (0, 0),
+            measured: Measured::default(),
         }
     }
 
@@ -142,10 +164,11 @@ impl Finder {
     }
 
     pub fn found(&self) -> Found {
-        let (tcp, spin) = self.measured;
+        let Measured { tcp, spin, probes, asked } = self.measured;
         let blind = |left: Instant| self.heard.is_none_or(|heard| left.saturating_since(heard) >= BLIND);
         let is_blind = self.left.is_some_and(blind);
-        Found { find: self.find, queue: self.common, tcp, spin, heard: self.heard, is_blind }
+        let (find, queue, heard) = (self.find, self.common, self.heard);
+        Found { find, queue, tcp, spin, probes, asked, heard, is_blind }
     }
 
     /// A packet leaves for a host.
@@ -176,27 +199,49 @@ impl Finder {
         if let Some(sign) = sign {
             if let Some(gone) = self.trips.leaves(now, host, sign) {
                 self.paths.get_mut(&host).into_iter().for_each(|path| path.on_again(now));
-                self.on_round_trip(now, host, gone, price);
+                self.on_round_trip(now, host, gone, By::Tcp, price);
             }
         }
+    }
+
+    /// A packet has left for a host: the number of the request for an echo that is to follow it, if one is.
+    pub fn asks(&mut self, now: Instant, host: IpAddr) -> Option<u32> {
+        let told = self.paths.get(&host).and_then(|path| path.told(now));
+        let number = self.probes.ask(now, host, told, self.find.probes)?;
+        self.measured.asked += 1;
+        // A host that never answered may not answer at all.
+        if let (Some(path), Some(gone)) = (self.paths.get_mut(&host), self.probes.gone(now, host)) {
+            path.on_again(now);
+            let price = path.price();
+            self.on_round_trip(now, host, gone, By::Probe, price);
+        }
+        Some(number)
     }
 
     /// A packet came from the mesh. `price` tells what a byte to a host costs.
     pub fn comes(&mut self, now: Instant, echo: Echo, price: impl FnOnce(IpAddr) -> Option<f64>) {
-        let Some((host, rtt, by)) = self.trips.comes(now, echo) else { return };
+        let trip = match echo {
+            Echo::Probe(host, number) => {
+                self.probes.comes(now, host, number).map(|rtt| (host, rtt, By::Probe))
+            }
+            Echo::Ack(..) | Echo::Spin(..) => self.trips.comes(now, echo),
+        };
+        let Some((host, rtt, by)) = trip else { return };
         if let Some(price) = price(host) {
             match by {
-                By::Tcp => self.measured.0 += 1,
-                By::Spin => self.measured.1 += 1,
+                By::Tcp => self.measured.tcp += 1,
+                By::Spin => self.measured.spin += 1,
+                By::Probe => self.measured.probes += 1,
             }
             self.paths.get_mut(&host).into_iter().for_each(Path::on_answer);
-            self.on_round_trip(now, host, rtt, price);
+            self.on_round_trip(now, host, rtt, by, price);
         }
     }
 
     /// A round trip to a host was measured.
-    fn on_round_trip(&mut self, now: Instant, host: IpAddr, rtt: Span, price: f64) {
-        (self.heard, self.silent) = (Some(now), now);
+    fn on_round_trip(&mut self, now: Instant, host: IpAddr, rtt: Span, by: By, price: f64) {
+        let before = self.heard.replace(now).unwrap_or(now);
+        self.silent = now;
         if !self.paths.contains_key(&host) && self.paths.len() >= self.hosts_max {
             self.paths.retain(|_, path| path.is_known(now));
             if self.paths.len() >= self.hosts_max {
@@ -205,15 +250,25 @@ impl Finder {
         }
         let waits = (self.usual * self.find.stands.as_secs_f64()).max(WAITING);
         let path = self.paths.entry(host).or_insert_with(|| Path::new(now));
-        path.on_round_trip(now, rtt, price.max(1.0), &for_so_many(waits, 1.0));
+        path.on_round_trip(now, rtt, by, price.max(1.0), &for_so_many(waits, 1.0));
         path.keep_within(self.find);
 
         let wanted = waits / self.law.rate();
         if let Some(common) = self.common(now, wanted) {
             let times = common.as_secs_f64() / wanted;
-            self.law.set_config(for_so_many(waits, times));
+            let trip = self.base + common.max(SHORTEST);
+            let config = for_so_many(waits, times);
+            let config = match by {
+                By::Tcp | By::Spin => config,
+                By::Probe => {
+                    let rounds = now.saturating_since(before).as_secs_f64() / trip.as_secs_f64();
+                    let (up, down) = (rounds.clamp(1.0, ROUNDS.0), rounds.clamp(1.0, ROUNDS.1));
+                    DelayRateConfig { samples: 1, rise: config.rise * up, fall: config.fall * down, ..config }
+                }
+            };
+            self.law.set_config(config);
             // No step is shorter than the longest way takes to answer one.
-            self.law.on_round_trip_over(now, self.base, self.base + common.max(SHORTEST));
+            self.law.on_round_trip_over(now, self.base, trip);
             if times > LONG {
                 // What nobody uses of it would let in what waits then.
                 self.law.bound(ABOVE * self.carried.most());

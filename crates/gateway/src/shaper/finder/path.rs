@@ -1,16 +1,20 @@
 //! What is known of the way to a host: how long its packets wait in the mesh, and whether that depends on the rate.
 
-use super::{Find, PACKET, law, within};
+use super::{By, Find, PACKET, law, within};
 use meshpace_pacing::{DelayRate, DelayRateConfig, Least};
 use meshpace_units::{Instant, Rate, Span};
 
-/// Round trips of a host of which the least counts: a delayed acknowledgement, or a frame sent seven times, is no queue.
+/// Round trips of a host of which the least counts: a delayed acknowledgement, or a frame sent seven times, is no queue. Echoes are not
+/// delayed, and come seldom: each counts.
 const LATEST: usize = 3;
+const LATEST_ECHOES: usize = 1;
 /// A host is heard for so long after a round trip, and has a say after so many, for so long each time: one that says little sleeps
 /// between, and its radio with it.
 const HEARD: Span = Span::from_secs(10);
 const FEWEST: u32 = 5;
 const SAY: Span = Span::from_secs(1);
+/// By an echo it has one until the next two might have come.
+const SAY_OF_ECHO: Span = Span::from_millis(500);
 /// While what went to it is sent again without an answer, it has a say for so long each time, and so long in all: others may have taken its
 /// air, or it may have left.
 const UNANSWERED: (Span, Span) = (Span::from_secs(3), Span::from_secs(10));
@@ -41,10 +45,16 @@ struct Look {
 /// See the module's description.
 #[derive(Debug)]
 pub(super) struct Path {
+    /// The least round trip of packets; and of packets and echoes, which are shorter and so faster where nothing waits.
     least: Least,
+    least_of_all: Least,
     base: Span,
+    /// The latest round trips, all of them of echoes or none.
     latest: [Option<Span>; LATEST],
+    are_echoes: bool,
     at: Instant,
+    /// When the latest came that was of no echo.
+    told: Option<Instant>,
     /// Since when what went to it is sent again without an answer.
     unanswered: Option<Instant>,
     /// Round trips since it is heard.
@@ -65,9 +75,12 @@ impl Path {
     pub fn new(now: Instant) -> Self {
         Self {
             least: Least::new(DelayRateConfig::CALM.horizon),
+            least_of_all: Least::new(DelayRateConfig::CALM.horizon),
             base: Span::ZERO,
             latest: [None; LATEST],
+            are_echoes: false,
             at: now,
+            told: None,
             unanswered: None,
             said: 0,
             queue: Span::ZERO,
@@ -96,7 +109,7 @@ impl Path {
 
     pub fn has_a_say(&self, now: Instant) -> bool {
         let says = match self.unanswered {
-            None => now.saturating_since(self.at) < SAY,
+            None => now.saturating_since(self.at) < if self.are_echoes { SAY_OF_ECHO } else { SAY },
             Some(since) => {
                 let (each, all) = UNANSWERED;
                 now.saturating_since(self.at) < each && now.saturating_since(since) < all
@@ -151,18 +164,32 @@ impl Path {
         self.unanswered = None;
     }
 
+    /// How long ago it told a round trip without having been asked for an echo.
+    pub fn told(&self, now: Instant) -> Option<Span> {
+        self.told.map(|told| now.saturating_since(told))
+    }
+
     /// A round trip was measured. Of its own it goes by `config`.
-    pub fn on_round_trip(&mut self, now: Instant, rtt: Span, price: f64, config: &DelayRateConfig) {
+    pub fn on_round_trip(&mut self, now: Instant, rtt: Span, by: By, price: f64, config: &DelayRateConfig) {
         if !self.is_heard(now) {
             (self.latest, self.said, self.look) = ([None; LATEST], 0, None);
+        }
+        let is_echo = by == By::Probe;
+        if core::mem::replace(&mut self.are_echoes, is_echo) != is_echo {
+            self.latest = [None; LATEST];
+        }
+        if !is_echo {
+            self.told = Some(now);
         }
         (self.at, self.price) = (now, price);
         self.said = self.said.saturating_add(1);
         self.latest.rotate_right(1);
         self.latest[0] = Some(rtt);
-        let base = self.least.on_sample(now, rtt);
+        let least_of_all = self.least_of_all.on_sample(now, rtt);
+        let base = if is_echo { least_of_all } else { self.least.on_sample(now, rtt) };
         self.base = base;
-        let least = self.latest.iter().flatten().copied().fold(rtt, Span::min);
+        let latest = if is_echo { LATEST_ECHOES } else { LATEST };
+        let least = self.latest[..latest].iter().flatten().copied().fold(rtt, Span::min);
         let queue = least.saturating_sub(base).min(super::LONGEST);
         self.queue = queue;
         if self.is_deaf(now) {

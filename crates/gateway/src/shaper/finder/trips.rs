@@ -29,6 +29,8 @@ pub enum Echo {
     Ack(FlowKey, Seq),
     /// A packet of QUIC with a short header, and its spin bit.
     Spin(FlowKey, bool),
+    /// A host's answer to the request for an echo that has this number: [`crate::Shaper::asks`].
+    Probe(IpAddr, u32),
 }
 
 /// What a round trip was measured by.
@@ -38,6 +40,8 @@ pub enum By {
     Tcp,
     /// QUIC's spin bit.
     Spin,
+    /// A request for an echo, and the answer.
+    Probe,
 }
 
 #[derive(Debug)]
@@ -91,7 +95,7 @@ impl Trips {
 
     /// A packet came from the mesh: whose round trip it ends, and by what.
     pub fn comes(&mut self, now: Instant, echo: Echo) -> Option<(IpAddr, Span, By)> {
-        let (Echo::Ack(key, _) | Echo::Spin(key, _)) = echo;
+        let (Echo::Ack(key, _) | Echo::Spin(key, _)) = echo else { return None };
         let flow = self.flows.get_mut(&key)?;
         let (rtt, by) = match (&mut flow.kind, echo) {
             (Kind::Segments(segments), Echo::Ack(_, ack)) => (segments.acknowledged(now, ack)?, By::Tcp),

@@ -1,0 +1,142 @@
+//! Requests for ICMP echoes to mesh hosts, and what answers them: which host is asked, and when, the shaper says
+//! ([`meshpace_gateway::Shaper::asks`]).
+//!
+//! An answer counts that comes from the host that was asked and brings back what only this process can have written: a keyed hash of address
+//! and number. So no host answers what was not asked, or for another one, nor before the request has come.
+
+use meshpace_linux::EchoSockets;
+use meshpace_wire::Echo;
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::net::IpAddr;
+use std::os::fd::{AsFd, BorrowedFd};
+
+/// Answers of an IP version read between two looks at packets and departures.
+const BATCH: usize = 32;
+
+/// A host to ask for an echo, and the number of the request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Request {
+    /// A mesh host.
+    pub to: IpAddr,
+    /// The shaper's number.
+    pub number: u32,
+}
+
+/// What requests say.
+#[derive(Debug)]
+struct Words {
+    /// Keyed by the standard library from the system's random source.
+    secret: RandomState,
+    identifier: u16,
+}
+
+impl Words {
+    fn new() -> Self {
+        let secret = RandomState::new();
+        Self { identifier: secret.hash_one("identifier") as u16, secret }
+    }
+
+    fn token(&self, to: IpAddr, number: u32) -> u64 {
+        self.secret.hash_one((to, number))
+    }
+
+    fn ask(&self, Request { to, number }: Request) -> Vec<u8> {
+        let mut data = [0; 12];
+        data[..4].copy_from_slice(&number.to_be_bytes());
+        data[4..].copy_from_slice(&self.token(to, number).to_be_bytes());
+        let echo = Echo { identifier: self.identifier, sequence: number as u16, data: &data };
+        echo.request(to.is_ipv6())
+    }
+
+    /// The number of the request that a reply answers.
+    fn read(&self, from: IpAddr, reply: &[u8]) -> Option<u32> {
+        let echo = Echo::reply(reply, from.is_ipv6())?;
+        let (number, token) = echo.data.split_first_chunk::<4>()?;
+        let number = u32::from_be_bytes(*number);
+        let is_ours = echo.identifier == self.identifier
+            && echo.sequence == number as u16
+            && token == self.token(from, number).to_be_bytes();
+        is_ours.then_some(number)
+    }
+}
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Echoes {
+    sockets: EchoSockets,
+    words: Words,
+}
+
+impl Echoes {
+    /// In the calling thread's network namespace.
+    ///
+    /// # Errors
+    /// What the kernel refuses.
+    pub fn open() -> io::Result<Self> {
+        Ok(Self { sockets: EchoSockets::open()?, words: Words::new() })
+    }
+
+    /// Asks.
+    ///
+    /// # Errors
+    /// As [`EchoSockets::send`].
+    pub fn ask(&self, request: Request) -> io::Result<()> {
+        self.sockets.send(request.to, &self.words.ask(request))
+    }
+
+    /// Hands over the hosts that have answered, and the numbers of their requests.
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn receive(&self, mut each: impl FnMut(IpAddr, u32)) -> io::Result<()> {
+        self.sockets.receive(BATCH, |from, reply| {
+            if let Some(number) = self.words.read(from, reply) {
+                each(from, number);
+            }
+        })
+    }
+}
+
+impl AsFd for Echoes {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.sockets.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::net::{Ipv4Addr, Ipv6Addr};
+
+    /// What a host makes of an ICMPv6 request, whose checksum the kernel looks at.
+    fn answered(request: &[u8]) -> Vec<u8> {
+        let mut reply = request.to_vec();
+        reply[0] = 129;
+        reply
+    }
+
+    #[test]
+    fn who_was_asked_answers_with_what_was_asked() {
+        let words = Words::new();
+        let [to, other] = [1, 2].map(|last| IpAddr::from(Ipv6Addr::new(0xfd77, 0, 0, 0, 0, 0, 0, last)));
+        let reply = answered(&words.ask(Request { to, number: 70_000 }));
+        assert_eq!(words.read(to, &reply), Some(70_000));
+        assert_eq!(words.read(other, &reply), None, "another host");
+        assert_eq!(Words::new().read(to, &reply), None, "of another process");
+        // Identifier, sequence, number, token: every byte behind type, code and checksum.
+        for at in 4..reply.len() {
+            let mut forged = reply.clone();
+            forged[at] ^= 1;
+            assert_eq!(words.read(to, &forged), None, "byte {at}");
+        }
+        assert!((0..reply.len()).all(|length| words.read(to, &reply[..length]).is_none()));
+        assert_eq!(words.read(to, &[&reply[..], &[0]].concat()), None, "more than was asked");
+    }
+
+    #[test]
+    fn a_request_is_small() {
+        let request = Words::new().ask(Request { to: Ipv4Addr::LOCALHOST.into(), number: 1 });
+        assert_eq!(request.len(), 20);
+    }
+}
