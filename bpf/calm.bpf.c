@@ -130,8 +130,13 @@ INLINE int control(struct sock *sk, const struct rate_sample *sample)
 	}
 	if (acked)
 		calm_on_arrived(&calm, acked);
-	/* Of the newest segment that this covers, if it was sent once (net/ipv4/tcp_input.c, tcp_clean_rtx_queue: ca_rtt_us). */
-	if (rtt > 0 && rtt < 0x7fffffff)
+	/* Of the newest segment that this covers, if it was sent once (net/ipv4/tcp_input.c, tcp_clean_rtx_queue: ca_rtt_us). Segments that
+	 * left without a pace waited for each other: the first of them begins the law, the others say nothing of a queue at its rate. */
+	if (rtt <= 0 || rtt >= 0x7fffffff)
+		;
+	else if (calm.flags & CALM_BEGUN && tcp->delivered <= UNPACED)
+		calm_least(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, false));
+	else
 		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out), unit, burst);
 	*kept = calm;
 	obey(sk, &calm, unit, acked > burst ? acked : burst);

@@ -25,12 +25,15 @@
 #define LG_RISE 12102203ll            /* dr_rise = 0.25, a natural logarithm */
 #define LG_FALL 145226438ll           /* dr_fall = 3 */
 #define SAMPLES 2                     /* dr_samples */
+#define SELDOM 4                      /* empty paths in the time of two acknowledgements, where they are thinned */
 #define PART_US 3750000ull            /* an eighth of dr_horizon = 30 s */
 #define LG_START 189376389ll          /* dr_start = 50 */
 #define LG_FIRST LG(2)                /* dr_first = 4 */
 #define LG_TIMEOUT (-17266211ll)      /* dr_timeout = 0.7 */
 #define LG_ROOM LG(1)                 /* dr_room = 2 */
 #define SLACK 16                      /* dr_slack */
+#define SHARE 1                       /* a half of what is too much in a queue goes in a round trip; while it drains */
+#define DRAIN 2                       /* a quarter */
 #define LG_SHARE 10802114ll           /* dr_friendly = 1.25 */
 #define LOSSY_NUMERATOR 7             /* dr_lossy = 7 / 1000 */
 #define LOSSY_DENOMINATOR 1000
@@ -39,6 +42,9 @@
 #define LG_FASTEST 780257873ll        /* 10^7 */
 #define SHORTEST_QUEUE (10 * TICKS)   /* 10 us */
 #define LG_SHORTEST_QUEUE (279237570ll - LG_TICKS)
+#define INSIDE (250 * TICKS)          /* over a shorter path there is no radio, and what comes within */
+#define LG_INSIDE_QUEUE (424257413ll - LG_TICKS) /* 200 us may wait */
+#define LG_FULL LG(3)                 /* from 8 packets on that wait, and more than may, the queue drains by what arrives */
 #define JITTER (200 * TICKS)          /* a round trip is prompt up to this, and up to */
 #define JITTER_SHARE 16               /* this share of a packet's time, and of the empty path */
 #define LG_IN_USE (-44356546ll)       /* 0.4 */
@@ -68,6 +74,7 @@ enum calm_flag {
 	CALM_IN_USE = 4,   /* the rate is, as far as was told */
 	CALM_TOLD = 8,     /* what arrived since that was judged */
 	CALM_REDUCED = 16, /* the kernel answers a loss or a mark, and the next acknowledgement says which it was */
+	CALM_DRAINS = 32,  /* far too many packets waited, and more than may wait still do */
 };
 
 /* A flow: as long as what a kernel keeps for a congestion control (ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h). */
@@ -251,13 +258,15 @@ LAW __s64 calm_holds(const struct calm *calm, __u32 base, __u32 unit)
 }
 
 /* The logarithm of the packets that may wait on it. */
-LAW __s64 calm_waits(const struct calm *calm, __s64 holds, __u32 unit, __u32 burst)
+LAW __s64 calm_waits(const struct calm *calm, __u32 base, __u32 unit, __u32 burst)
 {
+	__s64 holds = calm_holds(calm, base, unit);
 	__s64 scale = holds > LG_LONG ? (holds - LG_LONG) >> 1 : 0;
 
 	__s64 delta = unit > 1 ? LG_DELTA_TRAINS : LG_DELTA;
 
-	__s64 waits = larger(lg(unit), calm->rate + LG_SHORTEST_QUEUE) - delta;
+	__s64 shortest = base < INSIDE ? LG_INSIDE_QUEUE : LG_SHORTEST_QUEUE;
+	__s64 waits = larger(lg(unit), calm->rate + shortest) - delta;
 
 	/* burst - 1 + burst / delta */
 	if (burst > 1)
@@ -288,24 +297,34 @@ LAW __s64 calm_judge(struct calm *calm, __u32 now)
 	return elapsed ? arrived + LG_MICROSECONDS - lg(elapsed) : LG_NOTHING;
 }
 
-/* The rate with which a queue comes to `waits` packets in some round trips, where `arrives` comes out of it (long.rs, towards). */
-LAW __s64 calm_towards(__s64 waits, __s64 arrives, __u64 queue, __u64 rtt)
+/* The rate with which a queue comes to `waits` packets, where `arrives` comes out of it, in two round trips or 2^share (long.rs, towards). */
+LAW __s64 calm_towards(__s64 waits, __s64 arrives, __u64 queue, __u64 rtt, __u32 share)
 {
 	/* In units of 2^-24, of a round trip: what waits, and what is to wait. */
 	__u64 is = (queue << 24) / rtt, wanted = power(smaller(waits - arrives + LG_TICKS - lg(rtt), LG(20)) + LG(24));
 
-	return arrives + lg((2ull << 24) - is + wanted) - LG(25);
+	return arrives + lg((1ull << (24 + share)) - is + wanted) - LG(24 + share);
+}
+
+/* So many packets wait and so many may, logarithms; whether the queue drains. */
+LAW bool calm_drains(struct calm *calm, __s64 wait, __s64 may_wait)
+{
+	if (wait >= larger(LG_FULL, may_wait))
+		calm->flags |= CALM_DRAINS;
+	else if (wait <= may_wait)
+		calm->flags &= (__u8)~CALM_DRAINS;
+	return calm->flags & CALM_DRAINS;
 }
 
 /* A step, by the least round trip, ticks, and the queueing delay that was found and kept; `delay` is its logarithm, in seconds. `units` is the
- * unit, and the burst 16 bits above it: a function of eBPF has five arguments at the most. */
+ * unit, the burst 16 bits above it, and at the top whether acknowledgements are thinned: a function of eBPF has five arguments at the most. */
 LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u32 units)
 {
 	if (!calm)
 		return 0;
-	__u32 unit = units & 0xffff, burst = units >> 16;
+	__u32 unit = units & 0xffff, burst = units >> 16 & 0x7fff;
 	__u64 queue = calm->queue;
-	__s64 holds = calm_holds(calm, base, unit), waits = calm_waits(calm, holds, unit, burst);
+	__s64 holds = calm_holds(calm, base, unit), waits = calm_waits(calm, base, unit, burst);
 
 	/* The round trips of whole trains may all be alike. */
 	calm->empty = unit > 1 || queue > SHORTEST_QUEUE ? 0 : calm->empty < WIRE_EMPTY ? calm->empty + 1 : WIRE_EMPTY;
@@ -332,8 +351,18 @@ LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u3
 	__s64 way = larger(target, least) - rate;
 	__s64 rise = in_use ? LG_RISE : 0;
 
+	/* It took as many empty paths. */
+	if (units >> 31)
+		rise *= SELDOM;
+
+	/* Beside flows that fill the queue nothing drains it. */
+	if (unit == 1 && arrives != LG_NOTHING && least == LG_NOTHING && calm_drains(calm, lg(queue) - LG_TICKS + arrives, waits)) {
+		rate += rise * GAIN >> 24;
+		calm_set(calm, smaller(rate, calm_towards(waits, arrives, queue, trip, DRAIN)));
+		return 0;
+	}
 	if (arrives != LG_NOTHING && in_use && way < LG(1) && (holds > LG_LONG || calm->wire)) {
-		__s64 whole = larger(larger(calm_towards(waits, arrives, queue, trip), least), LG_SLOWEST) - rate;
+		__s64 whole = larger(larger(calm_towards(waits, arrives, queue, trip, SHARE), least), LG_SLOWEST) - rate;
 
 		/* All of the way and not a share of it; what counts of it has the same bounds. */
 		rise = rise * GAIN >> 24;
@@ -414,7 +443,7 @@ LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit, 
 
 			/* The start of a long path sees what a step did before it goes on, and ends as soon as that shows. */
 			if (starting && holds > LG_LONG) {
-				__s64 twice = LG(1) + calm_waits(calm, holds, unit, burst) - calm->rate;
+				__s64 twice = LG(1) + calm_waits(calm, base, unit, burst) - calm->rate;
 
 				if (elapsed >= rtt && lg(rtt - base) - LG_TICKS > twice) {
 					ends = true;
@@ -427,6 +456,15 @@ LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit, 
 				ends = elapsed >= rtt;
 			}
 		}
+		/* Acknowledgements that seldom are thinned, and one of the two may have waited for its deadline: the lesser counts. */
+		bool thinned = ends && !starting && unit == 1 && samples == SAMPLES && elapsed >= (__u64)SELDOM * base;
+
+		if (thinned) {
+			__u64 other = sum - rtt;
+
+			excess = (__s64)(other < rtt ? other : rtt) - base;
+			samples = 1;
+		}
 		if (ends) {
 			__u64 shortest = samples * SHORTEST_QUEUE;
 			__u64 above = excess > (__s64)shortest ? (__u64)excess : shortest;
@@ -436,7 +474,7 @@ LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit, 
 			calm->step = 0;
 			calm->stepped = now;
 			calm->queue = (__u32)(queue < 0xffffffffu ? queue : 0xffffffffu);
-			calm_go(calm, now, base, lg(above) - lg(samples) - LG_TICKS, unit | burst << 16);
+			calm_go(calm, now, base, lg(above) - lg(samples) - LG_TICKS, unit | burst << 16 | (__u32)thinned << 31);
 		}
 	}
 	if (unit > 1)

@@ -5,6 +5,7 @@
 //! wait grows with the root of what the path holds, and the rate goes by what arrives: while a queue stands that is the path's rate. So it
 //! does where a queue stays empty to what clocks tell apart, as a wire's alone does: nothing of such a queue is the medium's jitter.
 
+use super::{JITTER, SHORTEST_QUEUE};
 use libm::sqrt;
 
 /// From so many packets or trains on that an empty path holds it is long. A mesh with 802.11n behind 120 ms of wire holds 256 packets, and
@@ -19,7 +20,15 @@ const PROMPT: u32 = 24;
 const WIRE: u32 = 1_000;
 /// Of what is too much (or too little) in the queue, this share goes (or comes) in a round trip. A step shows one round trip later what
 /// it did; from 1 on the rate would circle.
-const SHARE: f64 = 0.5;
+pub(super) const SHARE: f64 = 0.5;
+/// At a host: once so many of its own packets wait, and more than may, the queue is drained by what arrives until it is as long as it may
+/// be. A slow path's start leaves that, many of its round trips long, and what a step did shows after all of them: less goes
+/// at a time than of short queues, or the rate is far below the path's when the queue is gone.
+const FULL: f64 = 8.0;
+pub(super) const DRAIN: f64 = 0.25;
+/// At a host: over a path whose round trip is shorter there is no radio in the way, whose packets alone take longer (seconds); what comes
+/// within hosts' jitter may wait there.
+const INSIDE: f64 = 2.5e-4;
 
 /// What is known of a path's kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -30,6 +39,8 @@ pub(super) struct Kind {
     prompt: u32,
     /// Steps that it counts as a wire still.
     wire: u32,
+    /// Far too many packets waited, and more than may wait still do.
+    drains: bool,
 }
 
 impl Kind {
@@ -45,6 +56,12 @@ impl Kind {
         self.prompt = if prompt { self.prompt.saturating_add(1) } else { 0 };
     }
 
+    /// So many packets of this sender wait, and so many may; true while the queue drains.
+    pub(super) fn drains(&mut self, wait: f64, may_wait: f64) -> bool {
+        self.drains = wait >= FULL.max(may_wait) || self.drains && wait > may_wait;
+        self.drains
+    }
+
     /// The rate is to go by what arrives, where an empty path holds so many packets or trains.
     pub(super) fn is_clear(self, holds: f64) -> bool {
         holds > LONG || self.wire > 0
@@ -56,10 +73,15 @@ pub(super) fn scale(holds: f64) -> f64 {
     if holds > LONG { sqrt(holds / LONG) } else { 1.0 }
 }
 
-/// The rate with which a queue comes to `waits` packets, where `arrives` is what comes out of it, packets a second: a part of what is too
+/// The rate with which a queue comes to `waits` packets, where `arrives` is what comes out of it, packets a second: a share of what is too
 /// much goes in a round trip of `rtt` seconds. `queue` is in seconds.
-pub(super) fn towards(waits: f64, arrives: f64, queue: f64, rtt: f64) -> f64 {
-    arrives * (1.0 + SHARE * (waits / arrives - queue) / rtt)
+pub(super) fn towards(share: f64, waits: f64, arrives: f64, queue: f64, rtt: f64) -> f64 {
+    arrives * (1.0 + share * (waits / arrives - queue) / rtt)
+}
+
+/// The queue in seconds that no clock of a host tells from none, over a path whose empty round trip is `base`.
+pub(super) fn shortest_queue(on_host: bool, base: f64) -> f64 {
+    if on_host && base < INSIDE { JITTER } else { SHORTEST_QUEUE }
 }
 
 #[cfg(test)]
@@ -73,10 +95,26 @@ mod tests {
 
     #[test]
     fn a_queue_of_the_right_length_stays_and_half_of_another_goes() {
-        assert_eq!(towards(10.0, 1_000.0, 0.01, 0.1), 1_000.0);
+        assert_eq!(towards(SHARE, 10.0, 1_000.0, 0.01, 0.1), 1_000.0);
         // 30 packets wait, 20 too many: in 100 ms 10 fewer are sent than leave.
-        assert_eq!(towards(10.0, 1_000.0, 0.03, 0.1), 900.0);
-        assert_eq!(towards(10.0, 1_000.0, 0.0, 0.1), 1_050.0);
+        assert_eq!(towards(SHARE, 10.0, 1_000.0, 0.03, 0.1), 900.0);
+        assert_eq!(towards(SHARE, 10.0, 1_000.0, 0.0, 0.1), 1_050.0);
+        assert_eq!(towards(DRAIN, 10.0, 1_000.0, 0.03, 0.1), 950.0);
+    }
+
+    #[test]
+    fn far_too_long_a_queue_drains_until_it_is_as_long_as_it_may_be() {
+        let mut kind = Kind::default();
+        let found = [7.9, 8.0, 3.0, 1.5, 1.4, 7.9].map(|wait| kind.drains(wait, 1.4));
+        assert_eq!(found, [false, true, true, true, false, false]);
+        assert!(!kind.drains(9.9, 10.0) && kind.drains(10.0, 10.0));
+    }
+
+    #[test]
+    fn within_a_machine_hosts_jitter_is_no_queue() {
+        let found =
+            [(true, 2.4e-4), (true, 2.5e-4), (false, 2.4e-4)].map(|(host, base)| shortest_queue(host, base));
+        assert_eq!(found, [2e-4, 1e-5, 1e-5]);
     }
 
     #[test]

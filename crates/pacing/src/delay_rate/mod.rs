@@ -22,7 +22,7 @@ pub use unit::Unit;
 use core::f64::consts::LN_2;
 use friendly::Friendly;
 use libm::{exp, log};
-use long::{Kind, LONG, scale, towards};
+use long::{DRAIN, Kind, LONG, SHARE, scale, shortest_queue, towards};
 use meshpace_units::{Instant, Span};
 
 /// No queue is shorter than what clocks and drivers tell apart, seconds.
@@ -31,6 +31,9 @@ const SHORTEST_QUEUE: f64 = 1e-5;
 /// empty path, as a hop's back-offs are a quarter of that.
 const JITTER: f64 = 2e-4;
 const JITTER_SHARE: f64 = 16.0;
+/// Acknowledgements of which two take so many empty paths are thinned: a receiver answers every second segment, and more of these are on
+/// their way.
+const SELDOM: f64 = 4.0;
 /// Between these the rate stays, packets a second: a packet in five seconds, and what 100 Gbit/s carry.
 const SLOWEST: f64 = 0.2;
 const FASTEST: f64 = 1e7;
@@ -229,9 +232,9 @@ impl DelayRate {
                 step.sum += rtt;
                 let step = *step;
                 self.path.on_round_trip(self.on_host && self.unit == 1.0 && rtt - base <= self.jitter(base));
-                if let Some(queue) = self.ends(&step, now, rtt, base) {
+                if let Some((queue, thinned)) = self.ends(&step, now, rtt, base) {
                     self.step = Some(Step::new(now));
-                    self.go(now, base, queue.max(SHORTEST_QUEUE));
+                    self.go(now, base, queue.max(SHORTEST_QUEUE), thinned);
                 }
             }
         }
@@ -239,33 +242,44 @@ impl DelayRate {
         self.rate != before
     }
 
-    /// The queueing delay that a step found, if the round trip `rtt` ends it, seconds.
-    fn ends(&self, step: &Step, now: Instant, rtt: f64, base: f64) -> Option<f64> {
+    /// The queueing delay that a step found, if the round trip `rtt` ends it, seconds; and whether its acknowledgements were thinned.
+    fn ends(&self, step: &Step, now: Instant, rtt: f64, base: f64) -> Option<(f64, bool)> {
         let elapsed = now.saturating_since(step.since).as_secs_f64();
         let holds = self.holds(base);
         // The start of a long path sees what a step did before it goes on, and ends as soon as that shows: one further step would
         // overflow whatever is there.
         let (rounds, shows) = match self.starting {
-            true if holds > LONG => (2.0, rtt - base > 2.0 * self.waiting(holds) / self.rate),
+            true if holds > LONG => (2.0, rtt - base > 2.0 * self.waiting(base) / self.rate),
             true => (1.0, false),
             false => (self.config.rounds, false),
         };
         if step.samples < self.config.samples {
             None
         } else if shows && elapsed >= rtt {
-            Some(rtt - base)
+            Some((rtt - base, false))
+        } else if elapsed < rounds * rtt {
+            None
+        } else if self.thinned(step, elapsed, base) {
+            Some((rtt.min(step.sum - rtt) - base, true))
         } else {
-            (elapsed >= rounds * rtt).then(|| step.sum / f64::from(step.samples) - base)
+            Some((step.sum / f64::from(step.samples) - base, false))
         }
     }
 
-    /// A step, by the least round trip and the queueing delay that was found, seconds.
-    fn go(&mut self, now: Instant, base: f64, queue: f64) {
+    /// At a host: acknowledgements come so seldom that something on the way thins them, and of two round trips one may have in it what the
+    /// acknowledgement waited for its deadline there, which is no queue.
+    fn thinned(&self, step: &Step, elapsed: f64, base: f64) -> bool {
+        let two = step.samples == 2 && self.config.samples == 2;
+        self.on_host && two && self.unit == 1.0 && !self.starting && elapsed >= SELDOM * base
+    }
+
+    /// A step, by the least round trip and the queueing delay that was found, seconds; `thinned`: it took some empty paths.
+    fn go(&mut self, now: Instant, base: f64, queue: f64, thinned: bool) {
         self.queue = Some(queue);
         let holds = self.holds(base);
         // The round trips of whole trains may all be alike.
         self.path.on_step(self.unit == 1.0 && queue <= SHORTEST_QUEUE);
-        let waiting = self.waiting(holds);
+        let waiting = self.waiting(base);
         let target = waiting / queue;
         let arrives = self.usage.judge(now, self.rate);
         let in_use = self.usage.in_use;
@@ -282,12 +296,20 @@ impl DelayRate {
             return;
         }
         // What is not used says nothing: an idle path has no queue at any rate.
-        let rise = if in_use { self.config.rise } else { 0.0 };
+        let rise = if in_use { self.config.rise } else { 0.0 } * if thinned { SELDOM } else { 1.0 };
         let floor = self.friendly.map_or(0.0, |friendly| friendly.floor(base + queue));
+        // Beside flows that fill the queue nothing drains it.
+        let alone = self.on_host && self.unit == 1.0 && floor == 0.0;
+        let drained = arrives.filter(|arrives| alone && self.path.drains(arrives * queue, waiting));
+        if let Some(arrives) = drained {
+            let rate = towards(DRAIN, waiting, arrives, queue, base + queue);
+            self.rate = rate.min(self.rate * exp(self.config.gain * rise));
+            return;
+        }
         let mut way = log(target.max(floor) / self.rate);
         let arrives = arrives.filter(|_| in_use && way < LN_2 && self.path.is_clear(holds));
         if let Some(arrives) = arrives {
-            let rate = towards(waiting, arrives, queue, base + queue);
+            let rate = towards(SHARE, waiting, arrives, queue, base + queue);
             way = log(rate.max(floor).max(SLOWEST) / self.rate) / self.config.gain;
         }
         self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
@@ -298,13 +320,13 @@ impl DelayRate {
         self.rate * base / self.unit
     }
 
-    /// How many packets may wait, where an empty path holds so many packets or trains: `1 / delta` of them, and at least of what comes in
-    /// the time that clocks tell apart. Of a burst the last one waits for the others on an empty path, too, and counts besides.
-    fn waiting(&self, holds: f64) -> f64 {
+    /// How many packets may wait, where an empty path takes `base` seconds: `1 / delta` of them, and at least of what comes in the time
+    /// that clocks tell apart. Of a burst the last one waits for the others on an empty path, too, and counts besides.
+    fn waiting(&self, base: f64) -> f64 {
         let delta = if self.unit > 1.0 { self.config.delta_trains } else { self.config.delta };
-        let units = self.unit.max(self.rate * SHORTEST_QUEUE) / delta;
+        let units = self.unit.max(self.rate * shortest_queue(self.on_host, base)) / delta;
         let bursts = self.burst - 1.0 + self.burst / delta;
-        units.max(bursts) * scale(holds)
+        units.max(bursts) * scale(self.holds(base))
     }
 
     /// What the jitter of hosts adds to a round trip at the most, seconds.

@@ -72,6 +72,45 @@ fn what_is_not_used_does_not_rise_and_falls_all_the_same() {
 }
 
 #[test]
+fn at_a_host_far_too_long_a_queue_drains_by_what_arrives() {
+    // 20 of its packets wait for 400 ms: in 500 ms a quarter of what is too much goes, however much faster was sent.
+    let config = DelayRateConfig::CALM;
+    let drained = 50.0 * (1.0 - 0.25 * (0.4 - 1.0 / config.delta / 50.0) / 0.5);
+    for rate in [50.0, 200.0] {
+        let mut law = seen(config, rate).on_host();
+        law.on_arrived(50.0);
+        (0..2).for_each(|_| {
+            law.on_round_trip(ms(1_000), Span::from_millis(500));
+        });
+        assert!((law.rate() - drained).abs() < 1e-9, "{rate}: {}, {drained}", law.rate());
+        // Until it is as long as it may be; 5 packets, of which else the first step would make less.
+        law.on_arrived(law.rate());
+        (0..2).for_each(|_| {
+            law.on_round_trip(ms(2_000), Span::from_millis(220));
+        });
+        assert!(law.rate() > 0.85 * drained, "{}", law.rate());
+    }
+    let elsewhere = step(&mut seen(config, 50.0), 1_000, 500);
+    assert!((elsewhere - 50.0 * libm::pow(1.0 / config.delta / 0.4 / 50.0, 0.1)).abs() < 1e-9, "{elsewhere}");
+}
+
+#[test]
+fn of_two_thinned_acknowledgements_the_one_that_did_not_wait_counts_at_a_host() {
+    let rate = |law: DelayRate, at| {
+        let mut law = law;
+        law.on_arrived(50.0 * at as f64 / 1e3);
+        law.on_round_trip(ms(at), Span::from_millis(300));
+        law.on_round_trip(ms(at), Span::from_millis(110));
+        law.rate()
+    };
+    let law = || seen(DelayRateConfig::CALM, 50.0);
+    // In 400 ms of a path of 100, and as far up as in four steps.
+    assert!((rate(law().on_host(), 400) - 50.0 * exp(0.1)).abs() < 1e-9);
+    assert!(rate(law().on_host(), 399) < 50.0, "acknowledgements that are not that rare");
+    assert!(rate(law(), 400) < 50.0, "simulated receivers thin by themselves");
+}
+
+#[test]
 fn it_doubles_a_round_trip_until_a_queue_shows() {
     let mut law = DelayRate::new(DelayRateConfig::CALM);
     assert_eq!(law.rate(), 50.0);
