@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import random
 import statistics
 import sys
 from collections.abc import Iterable, Sequence
@@ -46,6 +47,10 @@ TABLES = {
     "queues": ("4 hops", "4 hops, fq-codel", "8 hops", "8 hops, fq-codel"),
     "senders": ("1 hop", "4 hops", "8 hops"),
 }
+UNIT = 16
+"""Segments of calm's trains over 802.11n: as many as it makes of them at most in the simulator (`dr_unit`)."""
+
+DRAWS = 2000
 
 
 def cells(table: str, controls: Sequence[str]) -> list[Cell]:
@@ -112,6 +117,33 @@ def file_rows(found: dict[Cell, list[Result]]) -> str:
     return "\n".join(lines)
 
 
+def file_changes(found: dict[Cell, list[Result]]) -> str:
+    """By how much thin acknowledgements change the 95 %, as far as runs tell, which are drawn again and again."""
+    sizes = sorted(set(SIZES))
+    names = " | ".join(f"{size // 1000} kB" for size in sizes)
+    lines = [f"| path | sender | {names} |", f"|---|---|{'--:|' * len(sizes)}"]
+    draw = random.Random(1)
+    for cell, thin in found.items():
+        own = found.get(cell._replace(thin=None), [])
+        if not (cell.thin and thin and own):
+            continue
+        columns = []
+        for size in sizes:
+            ways = [[files(result)[size] for result in results] for results in (own, thin)]
+            changes = sorted(p95(draw, ways[1]) - p95(draw, ways[0]) for _ in range(DRAWS))
+            columns.append(f"{changes[DRAWS // 40]:+.2f} to {changes[-DRAWS // 40]:+.2f}")
+        lines.append(f"| {cell.place} | {cell.controls[-1]} | {' | '.join(columns)} |")
+    return "\n".join(lines)
+
+
+def p95(draw: random.Random, runs: list[list[float]]) -> float:
+    """Of the files of as many runs, drawn."""
+    drawn: list[float] = []
+    while len(drawn) < 2:
+        drawn = [one for run in draw.choices(runs, k=len(runs)) for one in run]
+    return percentile(drawn, 95)
+
+
 def answers(cell: Cell) -> str:
     return "Linux's" if cell.thin is None else "thin" if cell.thin in THIN else f"thin, {cell.thin} segments"
 
@@ -142,12 +174,12 @@ def main() -> None:
     arguments(parser, "emulated-kernels")
     asked = asked_by(parser)
     wanted = cells(asked.table, asked.controls.split(","))
-    more = emulated_senders.observer() if asked.table == "senders" else ""
+    observer = emulated_senders.observer() if asked.table == "senders" else ""
     store = Store(asked.store, asked.attempts)
     runs = {
         (cell, seed): Run(
-            f"{asked.table}-{cell.name(seed)}" if more else cell.name(seed),
-            lambda cell=cell, seed=seed: emulated(cell, seed, asked.meshpaced, more),
+            f"{asked.table}-{cell.name(seed)}" if observer else cell.name(seed),
+            lambda cell=cell, seed=seed: emulated(cell, seed, asked.meshpaced, observer),
             lambda result, cell=cell: shown(cell, result),
         )
         for seed, cell in itertools.product(range(1, asked.runs + 1), wanted)
@@ -158,14 +190,16 @@ def main() -> None:
             sys.exit(why)
         with alone(asked.meshpaced) if needs_calm else nullcontext():
             if needs_calm:
-                congestion("load", meshpaced=asked.meshpaced)
+                unit = ("--unit", UNIT) if asked.table == "radios" else ()
+                congestion("load", *unit, meshpaced=asked.meshpaced)
             store.make(list(runs.values()), asked.at_once)
     found: dict[Cell, list[Result]] = {cell: [] for cell in wanted}
     for (cell, _), run in runs.items():
         if result := store.read(run.name):
             found[cell].append(result)
     rows = {"files": file_rows, "senders": emulated_senders.rows}.get(asked.table, bulk_rows)
-    written = f"{rows(found)}\n\n{store.account(list(runs.values()))}"
+    more = f"\n\nOf thin less Linux's, 95 %, s:\n\n{file_changes(found)}" if asked.table == "files" else ""
+    written = f"{rows(found)}{more}\n\n{store.account(list(runs.values()))}"
     print(written)
     if asked.write:
         document.update(DOCUMENT, asked.table, written)

@@ -3,9 +3,9 @@
     .venv/bin/python bench/kernel_wires.py [--runs K] [--at-once N] [--only RATE]
 
 As root, with the programs of `make setup`. A path is a wire each way between two namespaces (TUN devices, the relay of
-crates/linux/src/bin/relay.rs), whose queue is what the path holds, 50 packets at least; and a veth pair, where nothing
-is slow but the processor. One flow; goodput and timeouts of the last 20 s of 30, mean over the runs. Thin: `meshpaced
-edge` at the receiver.
+crates/linux/src/bin/relay.rs), whose queue is what the path holds, 50 packets at least; and a veth pair, with a token
+bucket of 1 Gbit/s each way (sch_tbf) and alone, where nothing is slow but the processor. One flow; goodput and timeouts
+of the last 20 s of 30, mean over the runs. Thin: `meshpaced edge` at the receiver.
 """
 
 from __future__ import annotations
@@ -44,6 +44,8 @@ class Wire(NamedTuple):
     name: str
     rate: float | None
     delay_s: float
+    bucket: str | None = None
+    """Of a veth pair: its token bucket (tc-tbf(8))."""
 
     def net(self, folder: Path) -> Net:
         if self.rate is None:
@@ -60,6 +62,7 @@ class Got(NamedTuple):
 
 PATHS = [
     *(Wire(f"{name}, {delay * 1e3:.0f} ms", rate, delay) for name, rate in RATES.items() for delay in DELAYS_S),
+    Wire("veth, 1 Gbit/s", None, 0.0, "rate 1gbit burst 128kb latency 5ms"),
     Wire("veth", None, 0.0),
 ]
 
@@ -76,7 +79,11 @@ def transfer(path: Wire, control: str, thin: bool) -> Got:
         if thin:
             daemon = Edge(net, net.cli, "c0").start()
             stack.callback(daemon.kill)
-        end = WARMUP_S + MEASURED_S + 1
+        if path.bucket:
+            for namespace, device in ((net.gw, "mesh0"), (net.gw, "up0")):
+                run("ip", "netns", "exec", namespace, *f"tc qdisc add dev {device} root tbf {path.bucket}".split())
+        # It tells of whole seconds, and may begin late on a busy machine.
+        end = WARMUP_S + MEASURED_S + 5
 
         def ended(namespace: str, seconds: float, *words: object) -> subprocess.Popen[str]:
             command = ["ip", "netns", "exec", namespace, "timeout", seconds, sys.executable, PROGRAM, *words, control]
