@@ -60,6 +60,33 @@ INLINE void rewrite(struct context *c, __u64 wired_rtt)
 		c->flow->options += written;
 }
 
+#define TCP_WINDOW 14 /* offset in the header */
+
+/* Announces no more to the wired sender than its pace has room for. Without the handshake nobody knows what the field counts. */
+INLINE void limit_window(struct context *c, const struct pace *pace)
+{
+	struct flow *flow = c->flow;
+	const struct packet *packet = &c->packet;
+	const struct window *halves = flow->windows.halves;
+
+	if (!(packet->flags & TCP_ACK) || packet->flags & (TCP_SYN | TCP_RST) || !halves[WIRED].seen || !halves[WIRELESS].seen)
+		return;
+	__u32 scale = scale_of(&flow->windows, WIRELESS, 0) & 15;
+	/* What its sender was told before is not known. */
+	bool limits = pace && c->treatment == PACE && flow->announced.has_told;
+	__u16 field = announce(&flow->announced, packet->ack, packet->window, scale, !packet->payload && !(packet->flags & TCP_FIN),
+			       limits ? pace->window : 0, limits ? pace->segment : 0);
+	flow->limited = 0;
+	if (field >= packet->window)
+		return;
+	__be16 old = BE16(packet->window), new = BE16(field);
+
+	if (!bpf_skb_store_bytes(c->skb, packet->tcp + TCP_WINDOW, &new, sizeof(new), 0)) {
+		bpf_l4_csum_replace(c->skb, packet->tcp + TCP_CHECKSUM, old, new, sizeof(new));
+		flow->limited = (__u32)field << scale;
+	}
+}
+
 /* Reads the headers and counts. False if the packet is none of ours. */
 INLINE bool receive(struct context *c)
 {
@@ -92,6 +119,8 @@ SEC("classifier")
 int meshpace_down(struct __sk_buff *skb)
 {
 	struct context c = {.skb = skb, .now = bpf_ktime_get_ns()};
+
+	c.shaped = shaped(skb, c.now);
 	const struct settings *settings = in_force(c.now);
 	__u32 from = skb->ingress_ifindex;
 
@@ -164,7 +193,7 @@ int meshpace_up(struct __sk_buff *skb)
 	memcpy(c.key.wired, c.packet.destination, 16);
 	c.key.wireless_port = c.packet.source_port;
 	c.key.wired_port = c.packet.destination_port;
-	look_up(&c, settings);
+	const struct pace *pace = look_up(&c, settings);
 	if (c.treatment == OFF) {
 		add(OFF_PACKETS, 1);
 		return TC_ACT_UNSPEC;
@@ -195,6 +224,7 @@ int meshpace_up(struct __sk_buff *skb)
 			flow->window = window;
 		if (occupies(&c.packet) && (flow->up.begun || c.packet.payload))
 			stamp(&c, &flow->up, WIRELESS, c.now);
+		limit_window(&c, pace);
 		__u64 rtt = round_trip(&c, &flow->down, WIRED);
 		if (rtt)
 			tell(SAMPLE, c.now, rtt, &c.key, flow);

@@ -4,6 +4,7 @@
 #define MESHPACE_CONNECTION_H
 
 #include "context.h"
+#include "departure.h"
 #include "plausible.h"
 
 #define AF_INET 2
@@ -139,8 +140,7 @@ INLINE bool is_believed(struct context *c, enum side side)
 	if (c->flow) {
 		/* It follows the data that wait. */
 		if (side == WIRED && c->treatment == PACE && c->flow->departure > c->now) {
-			c->skb->tstamp = c->flow->departure;
-			bpf_set_hash(c->skb, c->flow->id);
+			leave_at(c, c->flow->departure);
 		}
 		close(c);
 	}

@@ -52,6 +52,7 @@ struct context {
 	struct flow *flow;
 	struct options *options;
 	enum treatment treatment;
+	__u64 shaped; /* the departure that the shaper of hosts has given it; 0: none */
 };
 
 #endif

@@ -30,6 +30,24 @@ INLINE bool take_places(__u64 now, __u64 due, __u32 packets, __u32 places)
 	return true;
 }
 
+/* The shaper of hosts (shaper.bpf.c) gives departures before this program comes. One that lies behind, or in another clock, is none. */
+#define SHAPED_AT_MOST 20000000000ull
+
+INLINE __u64 shaped(const struct __sk_buff *skb, __u64 now)
+{
+	__u64 given = skb->tstamp;
+
+	return given > now && given - now < SHAPED_AT_MOST ? given : 0;
+}
+
+/* It leaves no earlier than then, and than the shaper has said. */
+INLINE void leave_at(struct context *c, __u64 due)
+{
+	c->skb->tstamp = due > c->shaped ? due : c->shaped;
+	/* sch_fq sorts packets without a socket by hash: paced flows get a queue of their own. */
+	bpf_set_hash(c->skb, c->flow->id);
+}
+
 /* Gives data towards the mesh their departure. Returns it, or 0 if too much waits already. */
 INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct settings *settings)
 {
@@ -48,6 +66,22 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct s
 		flow->drops++;
 		return 0;
 	}
+	if (interval && pace->target) {
+		flow->turn = due;
+		flow->fate = judge_wait(&flow->codel, due, wait, pace->target, pace->stands, c->packet.ecn);
+		/* Read back: to the kernel's checker one thing, and not one for each way through the law. */
+		asm volatile("" ::: "memory");
+		due = flow->turn;
+		wait = due - c->now;
+		if (flow->fate == LAW_DROPS) {
+			flow->aged++;
+			return 0;
+		}
+		if (flow->fate == LAW_MARKS) {
+			flow->marks++;
+			bpf_skb_ecn_set_ce(c->skb);
+		}
+	}
 	if (wait && !take_places(c->now, due, c->skb->gso_segs > 1 ? c->skb->gso_segs : 1, settings->places)) {
 		/* Others hold what there is: it goes on unpaced, unless it would overtake its own. */
 		if (flow->departure > c->now) {
@@ -64,15 +98,13 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct s
 		flow->departure += (c->skb->gso_segs - 1) * interval;
 	}
 	if (wait) {
-		c->skb->tstamp = due;
-		/* sch_fq sorts packets without a socket by hash: paced flows get a queue of their own. */
-		bpf_set_hash(c->skb, flow->id);
+		leave_at(c, due);
 		flow->delayed++;
 		add(DELAYED, 1);
 	} else {
 		add(FORWARDED, 1);
 	}
-	return due;
+	return due > c->shaped ? due : c->shaped;
 }
 
 #endif

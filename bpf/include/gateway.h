@@ -5,6 +5,8 @@
 #ifndef MESHPACE_GATEWAY_H
 #define MESHPACE_GATEWAY_H
 
+#include "announced.h"
+#include "codel.h"
 #include <linux/types.h>
 #include <stddef.h>
 
@@ -83,8 +85,15 @@ struct flow {
 	__u8 ttl;        /* of the wireless end's latest packet */
 	__u16 unused;
 	struct windows windows;
+	__u64 aged;      /* packets dropped because packets waited too long (CoDel) */
+	__u64 marks;     /* packets marked for that */
+	struct codel codel;
+	struct announced announced;
+	__u32 limited;   /* window last announced in the receiver's stead, bytes; 0: its own */
+	__u64 turn;      /* of the packet at hand, and what CoDel said of it, enum fate */
+	__u64 fate;
 };
-_Static_assert(sizeof(struct flow) == 248, "flow");
+_Static_assert(sizeof(struct flow) == 344, "flow");
 _Static_assert(offsetof(struct flow, departure) == 16, "flow.departure");
 _Static_assert(offsetof(struct flow, down) == 24, "flow.down");
 _Static_assert(offsetof(struct flow, up) == 80, "flow.up");
@@ -92,6 +101,8 @@ _Static_assert(offsetof(struct flow, wired_rtt) == 136, "flow.wired_rtt");
 _Static_assert(offsetof(struct flow, id) == 168, "flow.id");
 _Static_assert(offsetof(struct flow, window) == 176, "flow.window");
 _Static_assert(offsetof(struct flow, ignored) == 180, "flow.ignored");
+_Static_assert(offsetof(struct flow, aged) == 248, "flow.aged");
+_Static_assert(offsetof(struct flow, limited) == 320, "flow.limited");
 
 enum treatment {
 	OBSERVE = 0,
@@ -104,10 +115,15 @@ struct pace {
 	__u64 interval;  /* between departures; 0 before the first sample */
 	__u32 packets;   /* most that may wait */
 	__u32 treatment; /* enum treatment */
+	__u64 target;    /* CoDel's; 0: what waits is dropped by its number alone */
+	__u64 stands;    /* CoDel's interval */
+	__u32 window;    /* most bytes that the wired sender is to have on its way; 0: as its receiver says */
+	__u32 segment;   /* that they are counted in */
 };
-_Static_assert(sizeof(struct pace) == 16, "pace");
+_Static_assert(sizeof(struct pace) == 40, "pace");
 _Static_assert(offsetof(struct pace, packets) == 8, "pace.packets");
 _Static_assert(offsetof(struct pace, treatment) == 12, "pace.treatment");
+_Static_assert(offsetof(struct pace, target) == 16, "pace.target");
 
 /* The one entry of `settings`. Only user space writes it, again and again: programs that outlive the daemon let
  * everything pass. */

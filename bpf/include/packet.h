@@ -39,6 +39,7 @@ struct packet {
 	__u8 reserved;     /* bits beside the data offset */
 	__u8 ttl;
 	__u8 version;
+	__u8 ecn;          /* RFC 3168, section 5 */
 };
 
 /* Walks through VLAN tags that stand in the frame at `ip` (IEEE 802.1Q, clause 9; the ones that the kernel took out do
@@ -108,6 +109,7 @@ INLINE enum counter parse(struct __sk_buff *skb, __u32 ip, struct packet *packet
 		length = BE16(header.tot_len);
 		packet->version = 4;
 		packet->ttl = header.ttl;
+		packet->ecn = header.tos & 3;
 		packet->tcp = ip + 4 * header.ihl;
 		packet->source[0] = packet->source[1] = 0;
 		packet->source[2] = BE32(0xffff);
@@ -125,6 +127,8 @@ INLINE enum counter parse(struct __sk_buff *skb, __u32 ip, struct packet *packet
 		length = BE16(header.payload_len) + sizeof(header);
 		packet->version = 6;
 		packet->ttl = header.hop_limit;
+		/* The traffic class straddles the first two bytes (RFC 8200, section 3). */
+		packet->ecn = header.flow_lbl[0] >> 4 & 3;
 		__u32 at = ip + sizeof(header);
 		enum counter unread = skip_extensions(skb, header.nexthdr, &at, ip + (skb->gso_size ? packet->ip_length : length));
 		if (unread != COUNTERS)

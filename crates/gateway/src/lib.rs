@@ -56,6 +56,7 @@ pub use packet::{
     Verdict,
 };
 pub use parts::{Behaviour, Equipment, GATEWAYS, GatewayPart, law_gateways};
+pub use sender_window::least_window;
 pub use shaper::{
     By, Echo, Find, Found, HostStats, Parcel, Shaped, Shaper, ShaperConfig, ShaperCounters, ShareBy, Sign,
     Terms,

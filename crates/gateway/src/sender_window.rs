@@ -28,7 +28,8 @@ const MOST: u32 = 1 << 30;
 
 impl Path {
     /// The window that keeps its pace busy and no packet waiting, of such segments; `None` while the pace or the round trip is not known.
-    pub(crate) fn window(&self, segment: Bytes, config: &Config) -> Option<Bytes> {
+    #[must_use]
+    pub fn window(&self, segment: Bytes, config: &Config) -> Option<Bytes> {
         let spacing = self.spacing.filter(|spacing| !spacing.is_zero())?;
         self.wireless?;
         let round_trip = self.round_trip();
@@ -45,7 +46,8 @@ const fn least_segments(config: &Config) -> u64 {
 }
 
 /// The least window of such segments.
-pub(crate) fn least_window(segment: Bytes, config: &Config) -> Bytes {
+#[must_use]
+pub fn least_window(segment: Bytes, config: &Config) -> Bytes {
     segment * least_segments(config)
 }
 
@@ -176,6 +178,8 @@ fn units(ack: Seq, edge: Seq, unit: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    mod in_c;
+
     use crate::CodelConfig;
     use meshpace_tcp::Flags;
 

@@ -131,6 +131,17 @@ pub struct Policy {
     pub cap: Option<Rate>,
 }
 
+/// What the hosts of a prefix have of a shaper.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Share {
+    /// Shares of each.
+    pub weight: u32,
+    /// The most that goes to each.
+    pub cap: Option<Rate>,
+    /// The prefix whose hosts count as one.
+    pub together: Option<IpNet>,
+}
+
 /// `[hosts]`: a shaper of what goes into the mesh.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Hosts {
@@ -138,7 +149,7 @@ pub struct Hosts {
     pub shaper: Option<ShaperConfig>,
     /// What becomes of flows that are paced.
     pub flows: Flows,
-    /// `datapath = "ebpf"` was asked for, which cannot shape hosts: NFQUEUE has its place.
+    /// `datapath = "ebpf"` was asked for, by which no rate is found: NFQUEUE has its place.
     pub in_place_of_ebpf: bool,
 }
 
@@ -391,6 +402,20 @@ impl Config {
             Some((prefix, true)) => prefix.network(),
             Some((_, false)) | None => host,
         }
+    }
+
+    /// What each prefix with an exception has of a shaper of hosts.
+    pub fn shares(&self) -> impl Iterator<Item = (IpNet, Share)> {
+        self.subnets.iter().map(|of| {
+            let matching = || self.subnets.iter().filter(|subnet| subnet.prefix.contains(&of.prefix));
+            let together = matching().filter_map(|subnet| Some((subnet.prefix, subnet.together?))).next();
+            let share = Share {
+                weight: matching().find_map(|subnet| subnet.weight).unwrap_or(1),
+                cap: matching().find_map(|subnet| subnet.cap),
+                together: together.filter(|(_, together)| *together).map(|(prefix, _)| prefix),
+            };
+            (of.prefix, share)
+        })
     }
 
     /// True if flows of any mesh host are paced.

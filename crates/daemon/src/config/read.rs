@@ -126,7 +126,7 @@ fn read_hosts(
     Ok(Hosts {
         shaper,
         flows: settings.choice("flows", &[("paced", Flows::Paced), ("free", Flows::Free)])?,
-        in_place_of_ebpf: shaper.is_some() && datapath == Datapath::Ebpf,
+        in_place_of_ebpf: find.is_some() && datapath == Datapath::Ebpf,
     })
 }
 

@@ -5,12 +5,13 @@ use super::engine::{Engine, Judge, places};
 use super::kernel::{Kernel, KernelCounters, Sizes};
 use super::layout::{Handling, KernelFlow, Settings};
 use super::qdisc;
+use super::shaping::{self, Hosts};
 use crate::Failure;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Flows, Mode};
 use crate::gateway::{Channel, no_lateness, treatment};
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread};
-use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
+use meshpace_gateway::{Counters, FlowKey, Route, ShaperConfig, Treatment};
 use meshpace_linux::{Poller, monotonic_now};
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, Instant, Span};
@@ -24,6 +25,8 @@ const ALIVE: Span = Span::from_secs(5);
 const SIGN: Span = Span::from_secs(1);
 /// The farthest departure ahead: short of where sch_fq drops (its `horizon`, 10 s).
 const HORIZON: Span = Span::from_secs(9);
+/// Hosts that the shaper's program keeps at the most: each takes 1.1 kB of the kernel's memory from the start.
+const HOSTS: u32 = 1024;
 /// Events taken before questions get their turn.
 const TURN: usize = 4096;
 
@@ -48,7 +51,9 @@ impl Chosen {
         let paces = |mode: Option<Mode>| mode.is_none_or(|mode| mode == Mode::Pace);
         let shares = |share: Option<f64>| share.is_none_or(|share| share >= 1.0);
         let Config { mode, paced_share, subnets, .. } = &*self.config;
-        let all = paces(Some(*mode))
+        let free = self.config.hosts.flows == Flows::Free && self.config.shaper().is_some();
+        let all = !free
+            && paces(Some(*mode))
             && shares(Some(*paced_share))
             && subnets.iter().all(|subnet| paces(subnet.mode) && shares(subnet.paced_share));
         Handling::Treat(if all { Treatment::Pace } else { Treatment::Observe })
@@ -69,6 +74,7 @@ impl Judge for Chosen {
 /// The programs on their interfaces, ready to act; and sch_fq where flows are to be paced.
 pub struct Opened {
     kernel: Kernel,
+    shaper: Option<shaping::Kernel>,
 }
 
 /// Loads the programs and puts them on the mesh interfaces. They act once the data thread runs.
@@ -87,13 +93,25 @@ pub fn open(config: &Config) -> Result<Opened, Failure> {
         Sizes { flows: limit(config.gateway.flows_max), departures: limit(config.gateway.segments_total) };
     let mut kernel = Kernel::load(sizes)?;
     prepare(config)?;
+    let opened = attach(config, &mut kernel).inspect_err(|_| unprepare(&config.mesh.interfaces));
+    opened.map(|shaper| Opened { kernel, shaper })
+}
+
+/// Puts the programs on the mesh interfaces: the shaper's too, where the configuration has a rate for hosts.
+fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel>, Failure> {
+    let flows = u32::try_from(config.gateway.flows_max).unwrap_or(u32::MAX);
+    let sizes = |shaper: &ShaperConfig| shaping::Sizes {
+        hosts: u32::try_from(shaper.hosts_max).unwrap_or(u32::MAX).min(HOSTS),
+        flows,
+    };
+    let mut shaper = config.hosts.shaper.map(|shaper| shaping::Kernel::load(sizes(&shaper))).transpose()?;
     for interface in &config.mesh.interfaces {
-        if let Err(failure) = kernel.attach(interface) {
-            unprepare(&config.mesh.interfaces);
-            return Err(failure);
+        kernel.attach(interface)?;
+        if let Some(shaper) = &mut shaper {
+            shaper.attach(interface)?;
         }
     }
-    Ok(Opened { kernel })
+    Ok(shaper)
 }
 
 /// Puts sch_fq on the mesh interfaces if anything is to be paced; on none if one refuses.
@@ -129,6 +147,7 @@ fn paces(config: &Config) -> bool {
 /// See the module's description.
 pub struct Datapath {
     kernel: Kernel,
+    hosts: Option<Hosts>,
     engine: Engine,
     chosen: Chosen,
     channel: Channel,
@@ -147,15 +166,20 @@ impl Datapath {
     /// # Errors
     /// What the kernel refuses.
     pub fn new(opened: Opened, config: Arc<Config>, hops: Directory, channel: Channel) -> io::Result<Self> {
-        let Opened { kernel } = opened;
+        let Opened { kernel, shaper } = opened;
         let poller = Poller::new()?;
         poller.add(kernel.events(), EVENTS)?;
         poller.add(&channel.waker, WAKER)?;
         let now = monotonic_now();
         let engine = Engine::new(now, config.gateway, config.law.clone());
+        let mut hosts = shaper.map(|shaper| Hosts::new(now, shaper));
+        if let Some(hosts) = &mut hosts {
+            hosts.agree(now, &config)?;
+        }
         let chosen = Chosen { config, hops };
         Ok(Self {
             kernel,
+            hosts,
             engine,
             chosen,
             channel,
@@ -177,7 +201,8 @@ impl Datapath {
             if now >= self.sign {
                 self.give_sign(now)?;
             }
-            let due = self.engine.poll_timeout().min(self.sign);
+            let hosts = self.hosts.as_ref().map(Hosts::poll_timeout);
+            let due = self.engine.poll_timeout().min(self.sign).min(hosts.unwrap_or(self.sign));
             let ready = self.poller.wait(Some(due.saturating_since(monotonic_now())))?;
             if ready.fold(0u64, |ready, token| ready | 1 << token) & 1 << WAKER != 0 {
                 self.channel.waker.acknowledge()?;
@@ -191,15 +216,30 @@ impl Datapath {
             if now >= self.engine.poll_timeout() {
                 self.look(now);
                 self.engine.handle_timeout(now);
-                for interface in self.kernel.follow().map_err(io::Error::other)? {
-                    eprintln!("meshpaced: interface {interface} was made anew: attached again");
-                    prepare(&self.chosen.config).map_err(io::Error::other)?;
-                }
+                self.follow()?;
+            }
+            if let Some(hosts) = self.hosts.as_mut().filter(|hosts| now >= hosts.poll_timeout()) {
+                hosts.look(now, &self.chosen.config, &self.chosen.hops);
             }
             self.obey();
         }
         unprepare(&self.chosen.config.mesh.interfaces);
+        if let Some(hosts) = &mut self.hosts {
+            hosts.kernel().detach();
+        }
         self.kernel.detach();
+        Ok(())
+    }
+
+    /// Puts the programs on interfaces that were made anew.
+    fn follow(&mut self) -> io::Result<()> {
+        for interface in self.kernel.follow().map_err(io::Error::other)? {
+            eprintln!("meshpaced: interface {interface} was made anew: attached again");
+            prepare(&self.chosen.config).map_err(io::Error::other)?;
+        }
+        if let Some(hosts) = &mut self.hosts {
+            hosts.kernel().follow().map_err(io::Error::other)?;
+        }
         Ok(())
     }
 
@@ -213,6 +253,9 @@ impl Datapath {
             places: places(&self.chosen.config.gateway),
         };
         self.kernel.set(settings)?;
+        if let Some(hosts) = &mut self.hosts {
+            hosts.give_sign(&self.chosen.config, alive_until)?;
+        }
         self.channel.heartbeat.beat(now);
         self.sign = now + SIGN;
         Ok(())
@@ -266,6 +309,9 @@ impl Datapath {
                 "datapath = \"ebpf\": [mesh] interfaces and datapath change with a restart only".to_owned()
             );
         }
+        if config.hosts.shaper.is_some() && self.hosts.is_none() {
+            return Err("datapath = \"ebpf\": hosts.rate comes into force with a restart only".to_owned());
+        }
         prepare(&config).map_err(|failure| failure.to_string())?;
         if !paces(&config) {
             unprepare(&config.mesh.interfaces);
@@ -273,6 +319,9 @@ impl Datapath {
         self.chosen.config = Arc::new(config);
         let law = self.chosen.config.law.clone();
         self.engine.reload(now, self.chosen.config.gateway, law, &self.chosen);
+        if let Some(hosts) = &mut self.hosts {
+            hosts.agree(now, &self.chosen.config).map_err(|why| format!("eBPF maps: {why}"))?;
+        }
         self.sign = now;
         Ok(format!("in force; {} flows kept", self.engine.flow_count()))
     }
@@ -302,8 +351,13 @@ impl Datapath {
             buffered += flow.stats.buffered;
         }
         let seen = self.kernel.counters()?;
+        let Chosen { config, hops } = &self.chosen;
+        let hosts = match &self.hosts {
+            Some(hosts) => hosts.report(now, config, hops)?,
+            None => None,
+        };
         Ok(Snapshot {
-            hosts: None,
+            hosts,
             at: now,
             started: self.started,
             mode: self.chosen.config.mode,

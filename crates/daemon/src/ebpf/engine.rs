@@ -1,7 +1,7 @@
 //! What user space does for the kernel's programs, sans I/O: round-trip samples in, orders out.
 //!
 //! The same law, goodput control and limits as [`meshpace_gateway::Gateway`]; what that does to packets, the programs do. Of a law's answers
-//! they carry out the spacing: they have no bursts, windows or marks.
+//! they carry out the spacing and the window: they have no bursts, and mark by CoDel alone.
 //! The driver calls
 //!
 //! 1. [`Engine::handle_event`] for each event of the ring,
@@ -15,7 +15,8 @@ mod counted;
 use super::layout::{Event, EventKind, Handling, KernelFlow, Pace};
 use counted::Counted;
 use meshpace_gateway::{
-    Config, Explanation, FlowKey, FlowStats, Goodput, RoundTrips, Route, Treatment, Unforeseen, WirelessLaw,
+    Announced, Config, Explanation, FlowKey, FlowStats, Goodput, Path, RoundTrips, Route, Treatment,
+    Unforeseen, WirelessLaw, least_window,
 };
 use meshpace_pacing::{Direction, GoodputControl, LawMaker, Progress, RateLaw, RoundTrip};
 use meshpace_units::{Bytes, Instant, Span};
@@ -28,6 +29,9 @@ const SCAN: Span = Span::from_secs(5);
 
 /// sch_fq holds packets of this size, for `gap_buffer_total`.
 const PACKET: u64 = 1500;
+/// Windows are counted in segments of an Ethernet at least: the programs do not know what the ends agreed upon, and a sender that has said
+/// little so far has shown small ones only.
+const FULL: Bytes = Bytes(1_460);
 /// One flow takes at most this part of all places, whatever window its receiver announces.
 const FLOWS_THAT_FILL_ALL: u32 = 4;
 
@@ -132,7 +136,18 @@ impl Flow {
         // One packet may always wait, or a flow whose window is below a segment would never be sent anything.
         let most = (places(config) / FLOWS_THAT_FILL_ALL).max(1);
         let packets = u32::try_from(packets.max(1)).unwrap_or(u32::MAX).min(most);
-        Pace { interval: self.interval(), packets, handling: self.handling }
+        let path = Path {
+            wired: self.wired,
+            wireless: self.wireless.as_ref().and_then(|wireless| wireless.smoothed),
+            spacing: self.interval(),
+        };
+        let codel = config.codel.map(|codel| codel.of(&path)).map(|codel| (codel.target, codel.interval));
+        let segment = self.segment.max(FULL);
+        let pipe = (config.announced == Announced::Pipe).then(|| path.window(segment, config)).flatten();
+        let law = self.wireless.as_ref().and_then(|wireless| wireless.pace.window);
+        let law = law.map(|window| window.max(least_window(segment, config)));
+        let window = pipe.into_iter().chain(law).min().map(|window| (window, segment));
+        Pace { interval: self.interval(), packets, handling: self.handling, codel, window }
     }
 }
 
@@ -357,10 +372,10 @@ impl Engine {
             buffered: (flow.segment + HEADERS) * queued,
             drops: known.drops,
             duplicates: 0,
-            aqm_drops: 0,
-            aqm_marks: 0,
+            aqm_drops: known.aged.0,
+            aqm_marks: known.aged.1,
             wait: (known.down.begun && flow.is_paced()).then_some(waiting),
-            window: None,
+            window: known.limited,
             local_retransmissions: 0,
             samples: flow.rate_law().map_or((0, 0), |law| (law.samples(), law.rejected())),
             wireless_rtt: flow.wireless.as_ref().and_then(|wireless| wireless.smoothed),

@@ -7,8 +7,8 @@ use meshpace_units::{Bytes, Instant, Span};
 use std::net::IpAddr;
 
 pub const FLOW_KEY: usize = 36;
-pub const FLOW: usize = 248;
-pub const PACE: usize = 16;
+pub const FLOW: usize = 344;
+pub const PACE: usize = 40;
 pub const SETTINGS: usize = 24;
 pub const EVENT: usize = 64;
 /// Entries of `counters`.
@@ -24,8 +24,11 @@ const FLOW_WIRED_RTT: usize = 136;
 const FLOW_ID: usize = 168;
 const FLOW_WINDOW: usize = 176;
 const FLOW_IGNORED: usize = 180;
+const FLOW_AGED: usize = 248;
+const FLOW_LIMITED: usize = 320;
 const PACE_PACKETS: usize = 8;
 const PACE_TREATMENT: usize = 12;
+const PACE_TARGET: usize = 16;
 const SETTINGS_TREATMENT: usize = 16;
 const SETTINGS_PLACES: usize = 20;
 const EVENT_KEY: usize = 16;
@@ -60,6 +63,10 @@ pub struct Pace {
     pub packets: u32,
     /// What may be done.
     pub handling: Handling,
+    /// CoDel's target and interval; `None`: what waits is dropped by its number alone.
+    pub codel: Option<(Span, Span)>,
+    /// Most bytes that the wired sender is to have on its way, and the segments that they are counted in; `None`: as its receiver says.
+    pub window: Option<(Bytes, Bytes)>,
 }
 
 impl Pace {
@@ -69,7 +76,16 @@ impl Pace {
         let mut bytes = [0; PACE];
         bytes[..8].copy_from_slice(&interval.to_ne_bytes());
         bytes[PACE_PACKETS..PACE_PACKETS + 4].copy_from_slice(&self.packets.to_ne_bytes());
-        bytes[PACE_TREATMENT..].copy_from_slice(&self.handling.code().to_ne_bytes());
+        bytes[PACE_TREATMENT..PACE_TARGET].copy_from_slice(&self.handling.code().to_ne_bytes());
+        if let Some((target, interval)) = self.codel {
+            bytes[PACE_TARGET..PACE_TARGET + 8].copy_from_slice(&target.as_nanos().max(1).to_ne_bytes());
+            bytes[PACE_TARGET + 8..PACE_TARGET + 16].copy_from_slice(&interval.as_nanos().to_ne_bytes());
+        }
+        if let Some((window, segment)) = self.window {
+            let number = |bytes: Bytes| u32::try_from(bytes.0).unwrap_or(u32::MAX).to_ne_bytes();
+            bytes[PACE_TARGET + 16..PACE_TARGET + 20].copy_from_slice(&number(window));
+            bytes[PACE_TARGET + 20..].copy_from_slice(&number(segment));
+        }
         bytes
     }
 }
@@ -207,6 +223,10 @@ pub struct KernelFlow {
     pub ignored: bool,
     /// TTL of the wireless end's latest packet.
     pub ttl: Option<u8>,
+    /// Packets dropped, and marked, because packets waited too long.
+    pub aged: (u64, u64),
+    /// The window last announced in the receiver's stead, where that is less than the receiver's own.
+    pub limited: Option<Bytes>,
 }
 
 impl KernelFlow {
@@ -225,6 +245,8 @@ impl KernelFlow {
             window: known(u32_at(bytes, FLOW_WINDOW)),
             ignored: bytes[FLOW_IGNORED] != 0,
             ttl: Some(bytes[FLOW_IGNORED + 1]).filter(|&ttl| ttl > 0),
+            aged: (u64_at(bytes, FLOW_AGED), u64_at(bytes, FLOW_AGED + 8)),
+            limited: known(u32_at(bytes, FLOW_LIMITED)),
         }
     }
 }
@@ -249,7 +271,7 @@ pub fn flow_key(bytes: &[u8]) -> FlowKey {
 }
 
 /// An IPv4 address as an IPv4-mapped one (RFC 4291, section 2.5.5.2).
-fn mapped(address: IpAddr) -> [u8; 16] {
+pub(super) fn mapped(address: IpAddr) -> [u8; 16] {
     match address {
         IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
         IpAddr::V6(v6) => v6.octets(),
@@ -282,7 +304,7 @@ mod tests {
             .collect();
         let expected = [
             ("sizeof(struct flow_key)", FLOW_KEY),
-            ("sizeof(struct windows)", FLOW - FLOW_WINDOWS),
+            ("sizeof(struct windows)", FLOW_AGED - FLOW_WINDOWS),
             ("sizeof(struct half)", HALF),
             ("offsetof(struct half, packets)", HALF_PACKETS),
             ("offsetof(struct half, begun)", HALF_BEGUN),
@@ -294,9 +316,12 @@ mod tests {
             ("offsetof(struct flow, id)", FLOW_ID),
             ("offsetof(struct flow, window)", FLOW_WINDOW),
             ("offsetof(struct flow, ignored)", FLOW_IGNORED),
+            ("offsetof(struct flow, aged)", FLOW_AGED),
+            ("offsetof(struct flow, limited)", FLOW_LIMITED),
             ("sizeof(struct pace)", PACE),
             ("offsetof(struct pace, packets)", PACE_PACKETS),
             ("offsetof(struct pace, treatment)", PACE_TREATMENT),
+            ("offsetof(struct pace, target)", PACE_TARGET),
             ("sizeof(struct settings)", SETTINGS),
             ("offsetof(struct settings, treatment)", SETTINGS_TREATMENT),
             ("offsetof(struct settings, places)", SETTINGS_PLACES),

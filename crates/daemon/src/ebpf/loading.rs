@@ -74,6 +74,9 @@ pub fn header_length(name: &str) -> Result<u32, Failure> {
     }
 }
 
+/// From here on priorities come in the order in which programs are put there; what has a lower one comes before them.
+const ORDINARY: u16 = 0x4d50;
+
 /// Puts a program on a side of an interface: as a TCX link (Linux 6.6), which goes with the process; else as a filter of clsact
 /// of that priority. `clsact` is set if that was made for it.
 ///
@@ -89,7 +92,8 @@ pub fn attach_one(
     let tcx = if std::env::var_os(WITHOUT_TCX).is_some() {
         format!("{WITHOUT_TCX} is set")
     } else {
-        let order = TcAttachOptions::TcxOrder(LinkOrder::default());
+        let order = if priority < ORDINARY { LinkOrder::first() } else { LinkOrder::default() };
+        let order = TcAttachOptions::TcxOrder(order);
         match program.attach_with_options(interface, side, order) {
             Ok(link) => return Ok(link),
             Err(error) => chain(&error),

@@ -8,6 +8,7 @@ mod kernel;
 mod layout;
 pub(crate) mod loading;
 pub(crate) mod qdisc;
+mod shaping;
 #[cfg(test)]
 pub(crate) mod trying;
 
@@ -27,7 +28,8 @@ pub fn undo(name: &str) -> Result<Vec<String>, Failure> {
     if interface::index(name).is_err() || !is_installed("tc") {
         return Ok(removed);
     }
-    if kernel::remove_leftovers(name) {
+    let shaper = shaping::remove_leftovers(name);
+    if kernel::remove_leftovers(name) || shaper {
         qdisc::remove_empty_clsact(name);
         removed.push(format!("eBPF programs on {name}"));
     }

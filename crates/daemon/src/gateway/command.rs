@@ -45,7 +45,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     Rights::here().require_net_admin("gateway")?;
     if config.hosts.in_place_of_ebpf {
         eprintln!(
-            "meshpaced: hosts.rate: hosts are not shaped in the kernel: datapath = \"ebpf\" means \"nfqueue\" here"
+            "meshpaced: hosts.rate = \"auto\": no rate is found in the kernel: datapath = \"ebpf\" means \"nfqueue\" here"
         );
     }
     give_back_large_blocks();

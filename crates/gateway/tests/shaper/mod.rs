@@ -1,6 +1,7 @@
 //! The shaper of hosts: what a driver sees of it.
 
 mod autorate;
+mod by_departure;
 mod finds;
 mod limits;
 mod properties;

@@ -3,7 +3,7 @@
 use crate::config::{Config, Datapath};
 use crate::doctor::facts::{Facts, Part, Presence};
 use crate::doctor::finding::Finding;
-use meshpace_gateway::{Announced, DupAck};
+use meshpace_gateway::DupAck;
 use meshpace_pacing::Profile;
 
 /// Linux whose search for a packet's verdict was measured to be slow (308 us with 20,000 held, on an emulated processor)
@@ -45,25 +45,6 @@ pub(super) fn rights(config: &Config, facts: &Facts) -> Vec<Finding> {
         found.push(Finding::serious(subject, what, "give both, or set datapath = \"nfqueue\""));
     }
     found
-}
-
-/// What the pacing queues' discipline cannot do on this data path.
-pub(super) fn waits(config: &Config, _: &Facts) -> Vec<Finding> {
-    if config.datapath == Datapath::Nfqueue {
-        return Vec::new();
-    }
-    let codel = config.gateway.codel.map(|_| "gateway.gap_queue = \"codel\"");
-    let pipe = (config.gateway.announced == Announced::Pipe).then_some("gateway.gap_window = \"pipe\"");
-    let asked: Vec<&str> = [codel, pipe].into_iter().flatten().collect();
-    if asked.is_empty() {
-        return Vec::new();
-    }
-    let what = format!(
-        "sch_fq holds the packets, first in, first out: what keeps that queue short ({}) acts with datapath = \"nfqueue\" only, so that \
-         packets of a fast sender wait longer here",
-        asked.join(", ")
-    );
-    vec![Finding::note("pacing queues", what)]
 }
 
 /// What goodput control does not see on this data path.

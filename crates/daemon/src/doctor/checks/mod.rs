@@ -15,7 +15,6 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
     let checks = [
         kernel::rights,
         kernel::queueing,
-        kernel::waits,
         kernel::goodput_control,
         kernel::ebpf,
         kernel::verdict_search,

@@ -142,7 +142,6 @@ fn kernel_parts() {
     let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n";
     expect(ebpf, absent(Part::SchFq), "eBPF data path", Serious, "CONFIG_NET_SCH_FQ");
     expect(ebpf, |f| f.tools.extend([("tc", false)]), "eBPF data path", Serious, "the program tc");
-    expect(ebpf, |_| {}, "pacing queues", Note, "acts with datapath = \"nfqueue\" only");
     let repairs = worst(ebpf, &good(), "eBPF data path");
     assert!(
         repairs.is_some_and(|(severity, words)| severity == Note && words.contains("local_retransmission"))

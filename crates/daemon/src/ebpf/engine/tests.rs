@@ -65,6 +65,8 @@ fn known(at: Instant, down: u64, acked: u64) -> KernelFlow {
         window: None,
         ignored: false,
         ttl: None,
+        aged: (0, 0),
+        limited: None,
     }
 }
 
@@ -81,7 +83,7 @@ fn a_flow_is_let_through_until_its_first_sample_and_paced_from_then_on() {
     let (mut engine, mut judge) = (Engine::new(ms(0), without_control(), khd(4)), Everything(PACE));
     engine.handle_event(&event(ms(1), 1, EventKind::Opened), &mut judge);
     // 65,535 bytes of window twice, in packets of 1,488 bytes.
-    let unpaced = Pace { interval: None, packets: 88, handling: PACE };
+    let unpaced = Pace { interval: None, packets: 88, handling: PACE, codel: None, window: None };
     assert_eq!(orders(&mut engine), [Order::Pace(key(1), unpaced)]);
     engine.handle_event(&event(ms(41), 1, EventKind::Sample(Span::from_millis(40))), &mut judge);
     // schemes.md (2.1): 2 * (40 ms / 4 + 8 * 1448 / 11 Mbit/s).

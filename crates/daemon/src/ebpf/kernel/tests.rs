@@ -4,6 +4,7 @@
 mod bench;
 mod plausible;
 mod reading;
+mod waits;
 
 use super::*;
 use crate::ebpf::layout::{EventKind, Handling, Pace};
@@ -242,7 +243,13 @@ fn nothing_is_touched_without_orders_or_a_crossing() {
     assert_eq!((bench.counters().packets, bench.flow()), (4, None));
     bench.act(Handling::Treat(Treatment::Pace));
     let key = bench.key();
-    let ignore = Pace { interval: Some(INTERVAL), packets: 100, handling: Handling::Ignore };
+    let ignore = Pace {
+        interval: Some(INTERVAL),
+        packets: 100,
+        handling: Handling::Ignore,
+        codel: None,
+        window: None,
+    };
     bench.kernel.obey(&Order::Pace(key, ignore)).expect("bpf");
     untouched(&mut bench);
     assert_eq!((bench.counters().off, bench.flow()), (2, None));

@@ -33,6 +33,8 @@ pub(super) struct Bench {
     pub(super) places: u32,
     /// Of the mesh's end.
     pub(super) port: u16,
+    /// The departure that packets come with.
+    pub(super) shaped: Option<Instant>,
 }
 
 pub(super) struct Ran {
@@ -45,8 +47,16 @@ pub(super) struct Ran {
 pub(super) fn bench() -> Option<Bench> {
     let mut kernel = with_rights(Kernel::load(Sizes { flows: 64, departures: 1024 }))?;
     kernel.interfaces.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
-    let mut bench =
-        Bench { kernel, v6: false, wired_ifindex: WIRED, gso: None, tags: &[], places: 1_000, port: 5_000 };
+    let mut bench = Bench {
+        kernel,
+        v6: false,
+        wired_ifindex: WIRED,
+        gso: None,
+        tags: &[],
+        places: 1_000,
+        port: 5_000,
+        shaped: None,
+    };
     bench.act(Handling::Treat(Treatment::Pace));
     Some(bench)
 }
@@ -75,7 +85,8 @@ impl Bench {
     }
 
     pub(super) fn order(&mut self, interval: Option<Span>, packets: u32, treatment: Treatment) {
-        let pace = Pace { interval, packets, handling: Handling::Treat(treatment) };
+        let pace =
+            Pace { interval, packets, handling: Handling::Treat(treatment), codel: None, window: None };
         let key = self.key();
         self.kernel.obey(&Order::Pace(key, pace)).expect("bpf");
     }
@@ -90,6 +101,9 @@ impl Bench {
         if let Some((segments, size)) = self.gso {
             put(GSO_SEGS, segments);
             put(GSO_SIZE, size);
+        }
+        if let Some(at) = self.shaped {
+            context[TSTAMP..TSTAMP + 8].copy_from_slice(&at.as_nanos().to_ne_bytes());
         }
         let (mut out, mut context_out) = (vec![0; frame.len() + 64], [0; SK_BUFF]);
         let options = TestRunOptions {

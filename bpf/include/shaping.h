@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* What the shaper of hosts and user space share. crates/daemon/src/ebpf/shaping/layout.rs reads these structs by offset; the
+ * assertions here and the constants there must say the same. All integers in the machine's byte order but where a type says __be;
+ * times in nanoseconds of CLOCK_MONOTONIC. */
+#ifndef MESHPACE_SHAPING_H
+#define MESHPACE_SHAPING_H
+
+#include <linux/types.h>
+#include <stddef.h>
+
+/* A mesh host, or whoever stands for several; IPv4 addresses as IPv4-mapped IPv6 ones (RFC 4291, section 2.5.5.2). */
+struct host_key {
+	__be32 address[4];
+};
+
+/* A prefix of mesh hosts, as the kernel's tries take it (struct bpf_lpm_trie_key). */
+struct prefix_key {
+	__u32 bits;
+	__be32 address[4];
+};
+_Static_assert(sizeof(struct prefix_key) == 20, "prefix_key");
+
+/* Fractions: of a nanosecond a byte, and of what a byte costs. */
+#define BYTE_SHIFT 10
+#define PRICE_SHIFT 8
+
+/* What is agreed about a host. Only user space writes it. */
+struct terms {
+	__u64 cap;    /* time a byte may take at the least, >> BYTE_SHIFT; 0: it has no cap */
+	__u32 weight; /* shares: at least 1 */
+	__u32 price;  /* what a byte to it costs, >> PRICE_SHIFT */
+	__u32 mask;   /* bits of the address that stand for all hosts of the prefix; 0: each for itself */
+	__u32 unused;
+};
+_Static_assert(sizeof(struct terms) == 24, "terms");
+
+/* The one entry of `settings`. Only user space writes it, again and again: programs that outlive the daemon let everything pass. */
+struct shaping {
+	__u64 alive_until;
+	__u64 per_byte; /* time that a byte of cost takes at the rate of all, >> BYTE_SHIFT */
+	__u64 longest;  /* what would wait longer is dropped */
+	__u64 fewest;   /* unless all that waits takes no longer than this */
+	__u64 target;   /* CoDel's */
+	__u64 interval;
+	__u32 overhead; /* bytes that a packet costs beside its own */
+	__u32 places;   /* most packets that wait */
+	__u32 shift;    /* how long slots are: 2 to the power of it, 31 at the most */
+	__u32 unused;
+	struct terms terms; /* of hosts of which nothing is agreed */
+};
+_Static_assert(sizeof(struct shaping) == 88, "shaping");
+
+/* How busy hosts or flows are: their shares of a slot of time, by its number. */
+struct slot {
+	__u32 time;
+	__u32 busy;
+};
+
+/* What one of those who share has of the slot that is now. */
+struct own {
+	__u32 time;
+	__u32 busy;
+};
+
+/* Hosts by slots of about what a packet takes of the rate, and flows of a host by four times that. */
+#define ALL_SLOTS 512
+#define HOST_SLOTS 128
+#define COARSER 2
+
+/* How many packets wait, by slots of their departure. */
+#define WAIT_SLOTS 16
+#define COARSEST 5
+
+/* What was done with packets. Only the programs write it. */
+struct shaped {
+	__u64 packets;
+	__u64 bytes;
+	__u64 cost;
+	__u64 dropped; /* as they would have waited too long */
+	__u64 crowded; /* those of them for which there was no room, as CoDel had not dropped them */
+	__u64 marked;
+};
+
+/* All hosts together: the one entry of `all`. */
+struct all {
+	struct shaped shaped;
+	__u64 work;   /* when all that has come will have left, at the rate */
+	__u64 latest; /* when the last flow will have had its share of that */
+	struct slot waiting[WAIT_SLOTS];
+	struct slot slots[ALL_SLOTS];
+};
+_Static_assert(offsetof(struct all, work) == 48, "all.work");
+_Static_assert(offsetof(struct all, waiting) == 64, "all.waiting");
+_Static_assert(sizeof(struct all) == 4288, "all");
+
+/* A host. */
+struct host {
+	struct shaped shaped;
+	__u64 seen;   /* its latest packet */
+	__u64 work;   /* when all that has come for it will have left, at its share */
+	__u64 latest; /* when the last of its flows will have had its share of that */
+	__u64 capped; /* when all will have left by its cap */
+	__u64 wait;   /* of its packets, smoothed */
+	struct own own;
+	struct slot flows[HOST_SLOTS];
+};
+_Static_assert(offsetof(struct host, seen) == 48, "host.seen");
+_Static_assert(offsetof(struct host, work) == 56, "host.work");
+_Static_assert(offsetof(struct host, wait) == 80, "host.wait");
+_Static_assert(offsetof(struct host, flows) == 96, "host.flows");
+_Static_assert(sizeof(struct host) == 1120, "host");
+
+#endif

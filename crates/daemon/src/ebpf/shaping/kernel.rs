@@ -1,0 +1,155 @@
+//! The kernel's side of the shaper of hosts: loading its program, putting it on the mesh interfaces, reading and writing its maps.
+
+use super::layout::{
+    ALL, Agreed, All, HOST, HOST_KEY, KernelHost, PREFIX, SHAPING, Shaping, TERMS, host_key, host_of,
+    mapped_bits,
+};
+use crate::Failure;
+use crate::ebpf::interfaces::Interfaces;
+use crate::ebpf::loading::{self, map};
+use aya::maps::lpm_trie::{Key, LpmTrie};
+use aya::maps::{Array, HashMap, MapData};
+use aya::programs::TcAttachType;
+use aya::{Ebpf, include_bytes_aligned};
+use ipnet::IpNet;
+use meshpace_units::Instant;
+use std::io;
+use std::net::IpAddr;
+
+static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/shaper.bpf.o"));
+
+const PROGRAMS: [(&str, TcAttachType); 1] = [("meshpace_shape", TcAttachType::Egress)];
+
+/// Priority of the filter where it is clsact's: before the gateway's, whose is "MP".
+const PRIORITY: u16 = 0x4d4f;
+
+/// How much the kernel may keep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// Hosts.
+    pub hosts: u32,
+    /// Flows.
+    pub flows: u32,
+}
+
+/// The loaded program and its maps. Dropping it detaches it.
+pub struct Kernel {
+    pub(super) ebpf: Ebpf,
+    pub(super) interfaces: Interfaces,
+    settings: Array<MapData, [u8; SHAPING]>,
+    prefixes: LpmTrie<MapData, [u8; PREFIX], [u8; TERMS]>,
+    agreed: HashMap<MapData, [u8; HOST_KEY], [u8; TERMS]>,
+    hosts: HashMap<MapData, [u8; HOST_KEY], [u8; HOST]>,
+    all: Array<MapData, [u8; ALL]>,
+    shift: u32,
+}
+
+impl Kernel {
+    /// Loads the program. It lets everything pass until it is given [`Shaping`].
+    ///
+    /// # Errors
+    /// As [`loading::load`].
+    pub fn load(sizes: Sizes) -> Result<Self, Failure> {
+        let sizes = [("hosts", sizes.hosts), ("agreed", sizes.hosts), ("queues", sizes.flows)];
+        let mut ebpf = loading::load(OBJECT, &sizes, &PROGRAMS)?;
+        Ok(Self {
+            interfaces: Interfaces::new(&mut ebpf, &PROGRAMS, PRIORITY)?,
+            settings: map(&mut ebpf, "settings")?,
+            prefixes: map(&mut ebpf, "prefixes")?,
+            agreed: map(&mut ebpf, "agreed")?,
+            hosts: map(&mut ebpf, "hosts")?,
+            all: map(&mut ebpf, "all")?,
+            ebpf,
+            shift: 0,
+        })
+    }
+
+    /// Puts the program on a mesh interface.
+    ///
+    /// # Errors
+    /// As [`Interfaces::attach`].
+    pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
+        self.interfaces.attach(&mut self.ebpf, name)
+    }
+
+    /// Takes the program off all interfaces.
+    pub fn detach(&mut self) {
+        self.interfaces.detach(&mut self.ebpf);
+    }
+
+    /// As [`Interfaces::follow`].
+    ///
+    /// # Errors
+    /// As [`Interfaces::follow`].
+    pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
+        self.interfaces.follow(&mut self.ebpf)
+    }
+
+    /// Tells the program what holds for all packets.
+    ///
+    /// # Errors
+    /// What bpf(2) answers.
+    pub fn set(&mut self, shaping: &Shaping) -> io::Result<()> {
+        self.shift = shaping.shift;
+        self.settings.set(0, shaping.to_bytes(), 0).map_err(io::Error::other)
+    }
+
+    /// Tells what is agreed about the hosts of prefixes, and of no others.
+    ///
+    /// # Errors
+    /// What bpf(2) answers: there are more than the program has room for.
+    pub fn agree_on_prefixes(&mut self, prefixes: &[(IpNet, Agreed)]) -> io::Result<()> {
+        let key = |prefix: IpNet| Key::new(mapped_bits(prefix), host_key(prefix.network()));
+        let wanted: Vec<_> = prefixes.iter().map(|(prefix, agreed)| (key(*prefix), agreed)).collect();
+        let there: Vec<_> = self.prefixes.keys().filter_map(Result::ok).collect();
+        for old in there {
+            if wanted.iter().all(|(new, _)| (new.prefix_len(), new.data()) != (old.prefix_len(), old.data()))
+            {
+                let _ = self.prefixes.remove(&old);
+            }
+        }
+        for (key, agreed) in wanted {
+            self.prefixes.insert(&key, agreed.to_bytes(), 0).map_err(io::Error::other)?;
+        }
+        Ok(())
+    }
+
+    /// Tells what is agreed about a host. Where there is no room for it, what holds for its prefix does.
+    pub fn agree(&mut self, host: IpAddr, agreed: &Agreed) {
+        let _ = self.agreed.insert(host_key(host), agreed.to_bytes(), 0);
+    }
+
+    /// Nothing is agreed about a host any more.
+    pub fn disagree(&mut self, host: IpAddr) {
+        let _ = self.agreed.remove(&host_key(host));
+    }
+
+    /// The kernel's table of hosts. Hosts that come or go meanwhile may be missing.
+    pub fn hosts(&self, now: Instant) -> impl Iterator<Item = (IpAddr, KernelHost)> {
+        let entries = self.hosts.iter().filter_map(Result::ok);
+        entries.map(move |(key, host)| (host_of(&key), KernelHost::read(&host, now, self.shift)))
+    }
+
+    /// All hosts together.
+    ///
+    /// # Errors
+    /// What bpf(2) answers.
+    pub fn all(&self, now: Instant) -> io::Result<All> {
+        let bytes = self.all.get(&0, 0).map_err(io::Error::other)?;
+        Ok(All::read(&bytes, now, self.shift))
+    }
+}
+
+impl Drop for Kernel {
+    fn drop(&mut self) {
+        self.detach();
+    }
+}
+
+/// Removes what an earlier process left on an interface. True if there was something.
+pub fn remove_leftovers(interface: &str) -> bool {
+    loading::remove_leftovers(interface, &PROGRAMS)
+}
+
+#[cfg(test)]
+mod tests;
