@@ -4,6 +4,7 @@
 #define MESHPACE_DEPARTURE_H
 
 #include "context.h"
+#include "sequence.h"
 
 /* Takes places among the packets that wait, until `due`. False if there are none left. */
 INLINE bool take_places(__u64 now, __u64 due, __u32 packets, __u32 places)
@@ -46,6 +47,15 @@ INLINE void leave_at(struct context *c, __u64 due)
 	c->skb->tstamp = due > c->shaped ? due : c->shaped;
 	/* sch_fq sorts packets without a socket by hash: paced flows get a queue of their own. */
 	bpf_set_hash(c->skb, c->flow->id);
+}
+
+/* Whether its sender had to wait for the window that was announced here: less than two segments are left of it, as a receiver acknowledges
+ * two at once (RFC 1122, section 4.2.3.2). */
+INLINE bool uses_up(const struct flow *flow, const struct packet *packet)
+{
+	__u32 end = packet->seq + sequence_length(packet);
+
+	return flow->limited && after(end + 2 * flow->segment, flow->announced.told);
 }
 
 /* Gives data towards the mesh their departure. Returns it, or 0 if too much waits already. */
@@ -103,6 +113,7 @@ INLINE __u64 schedule(struct context *c, const struct pace *pace, const struct s
 		add(DELAYED, 1);
 	} else {
 		add(FORWARDED, 1);
+		flow->used += uses_up(flow, &c->packet);
 	}
 	return due > c->shaped ? due : c->shaped;
 }

@@ -92,8 +92,9 @@ struct flow {
 	__u32 limited;   /* window last announced in the receiver's stead, bytes; 0: its own */
 	__u64 turn;      /* of the packet at hand, and what CoDel said of it, enum fate */
 	__u64 fate;
+	__u64 used;      /* packets that came as soon as the window announced here let them, and did not wait */
 };
-_Static_assert(sizeof(struct flow) == 344, "flow");
+_Static_assert(sizeof(struct flow) == 352, "flow");
 _Static_assert(offsetof(struct flow, departure) == 16, "flow.departure");
 _Static_assert(offsetof(struct flow, down) == 24, "flow.down");
 _Static_assert(offsetof(struct flow, up) == 80, "flow.up");
@@ -103,6 +104,7 @@ _Static_assert(offsetof(struct flow, window) == 176, "flow.window");
 _Static_assert(offsetof(struct flow, ignored) == 180, "flow.ignored");
 _Static_assert(offsetof(struct flow, aged) == 248, "flow.aged");
 _Static_assert(offsetof(struct flow, limited) == 320, "flow.limited");
+_Static_assert(offsetof(struct flow, used) == 344, "flow.used");
 
 enum treatment {
 	OBSERVE = 0,

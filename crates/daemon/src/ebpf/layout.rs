@@ -7,7 +7,7 @@ use meshpace_units::{Bytes, Instant, Span};
 use std::net::IpAddr;
 
 pub const FLOW_KEY: usize = 36;
-pub const FLOW: usize = 344;
+pub const FLOW: usize = 352;
 pub const PACE: usize = 40;
 pub const SETTINGS: usize = 24;
 pub const EVENT: usize = 64;
@@ -26,6 +26,7 @@ const FLOW_WINDOW: usize = 176;
 const FLOW_IGNORED: usize = 180;
 const FLOW_AGED: usize = 248;
 const FLOW_LIMITED: usize = 320;
+const FLOW_USED: usize = 344;
 const PACE_PACKETS: usize = 8;
 const PACE_TREATMENT: usize = 12;
 const PACE_TARGET: usize = 16;
@@ -227,6 +228,8 @@ pub struct KernelFlow {
     pub aged: (u64, u64),
     /// The window last announced in the receiver's stead, where that is less than the receiver's own.
     pub limited: Option<Bytes>,
+    /// Packets that came as soon as that let them, and did not wait.
+    pub used: u64,
 }
 
 impl KernelFlow {
@@ -247,6 +250,7 @@ impl KernelFlow {
             ttl: Some(bytes[FLOW_IGNORED + 1]).filter(|&ttl| ttl > 0),
             aged: (u64_at(bytes, FLOW_AGED), u64_at(bytes, FLOW_AGED + 8)),
             limited: known(u32_at(bytes, FLOW_LIMITED)),
+            used: u64_at(bytes, FLOW_USED),
         }
     }
 }
@@ -318,6 +322,7 @@ mod tests {
             ("offsetof(struct flow, ignored)", FLOW_IGNORED),
             ("offsetof(struct flow, aged)", FLOW_AGED),
             ("offsetof(struct flow, limited)", FLOW_LIMITED),
+            ("offsetof(struct flow, used)", FLOW_USED),
             ("sizeof(struct pace)", PACE),
             ("offsetof(struct pace, packets)", PACE_PACKETS),
             ("offsetof(struct pace, treatment)", PACE_TREATMENT),

@@ -10,7 +10,7 @@ pub(super) struct Counted {
     pub up: Bytes,
     pub down_acked: Bytes,
     pub up_acked: Bytes,
-    /// Packets towards the mesh, and those of them that were given a departure in the future.
+    /// Packets towards the mesh, and those of them that were given a departure in the future, or kept back by the window that was announced.
     pub down_packets: u64,
     pub delayed: u64,
 }
@@ -23,7 +23,7 @@ impl Counted {
             down_acked: known.down.acked,
             up_acked: known.up.acked,
             down_packets: known.down.packets,
-            delayed: known.delayed,
+            delayed: known.delayed + known.used,
         }
     }
 

@@ -67,6 +67,7 @@ fn known(at: Instant, down: u64, acked: u64) -> KernelFlow {
         ttl: None,
         aged: (0, 0),
         limited: None,
+        used: 0,
     }
 }
 

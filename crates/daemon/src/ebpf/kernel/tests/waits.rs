@@ -84,6 +84,16 @@ fn the_wired_sender_is_told_what_the_pace_has_room_for() {
         // What was told before is not known: the first passes as it is, and its edge is not taken back.
         assert_eq!(acked(1, 500), (500, None));
         assert_eq!(acked(1_001, 8_000), (375, Some(Bytes(3_000))));
+        // Two segments are left of three, then one, then none.
+        for (n, used) in [(0, 0), (1, 1), (2, 2)] {
+            bench.down(&segment(START + 1_001 + n * 1000, 1, 1000));
+            assert_eq!(bench.flow().map(|flow| flow.used), Some(used));
+        }
+        let mut acked = |end: u32, field: u16| {
+            let ran = bench.up(&Segment { window: field, ..segment(1, START + end, 0) });
+            let told = meshpace_wire::parse(&ran.packet).expect("TCP").segment.window;
+            (told, bench.flow().expect("known").limited)
+        };
         assert_eq!(acked(1_001, 100), (100, None), "the receiver has less room");
         bench.order(None, 9, Treatment::Observe);
         bench.down(&segment(START + 1001, 1, 1000));
