@@ -27,6 +27,8 @@ const SIGN: Span = Span::from_secs(1);
 const HORIZON: Span = Span::from_secs(9);
 /// Hosts that the shaper's program keeps at the most: each takes 1.1 kB of the kernel's memory from the start.
 const HOSTS: u32 = 1024;
+/// Flows whose clocks it keeps at the most, 0.1 kB each: those that have sent nothing for the longest go first, and nothing of them waits.
+const SHARING: u32 = 16_384;
 /// Events taken before questions get their turn.
 const TURN: usize = 4096;
 
@@ -99,7 +101,7 @@ pub fn open(config: &Config) -> Result<Opened, Failure> {
 
 /// Puts the programs on the mesh interfaces: the shaper's too, where the configuration has a rate for hosts.
 fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel>, Failure> {
-    let flows = u32::try_from(config.gateway.flows_max).unwrap_or(u32::MAX);
+    let flows = u32::try_from(config.gateway.flows_max).unwrap_or(u32::MAX).min(SHARING);
     let sizes = |shaper: &ShaperConfig| shaping::Sizes {
         hosts: u32::try_from(shaper.hosts_max).unwrap_or(u32::MAX).min(HOSTS),
         flows,
