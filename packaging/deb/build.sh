@@ -37,8 +37,13 @@ put 644 "$root/packaging/systemd/meshpaced.sysusers" usr/lib/sysusers.d/meshpace
 put 644 "$here/logrotate" etc/logrotate.d/meshpaced
 doc=usr/share/doc/meshpaced
 put 644 "$here/copyright" $doc/copyright
-for page in meshpaced.md meshpaced-config.md host.md edge.md ebpf.md endpoint.md schemes.md; do
-	put 644 "$root/docs/$page" $doc/$page
+pages='meshpaced|meshpaced-config|hosts|host|edge|ebpf|endpoint|schemes|nat|congestion|robustness|gateway-waits|benchmarks-gateway'
+for page in $(echo "$pages" | tr '|' ' '); do
+	# A link to what the package does not have becomes its words.
+	sed -E -e "s/\]\((($pages)\.md[^)]*|#[^)]*|https?:[^)]*)\)/](@\1)/g" \
+		-e 's/!?\[([^]]*)\]\([^@)][^)]*\)/\1/g' -e 's/\]\(@/](/g' "$root/docs/$page.md" > "$tree/page"
+	put 644 "$tree/page" "$doc/$page.md"
+	rm "$tree/page"
 done
 put 644 "$root/packaging/meshpaced.toml" $doc/examples/meshpaced.toml
 put 644 "$root/packaging/systemd/meshpaced-ebpf.conf" $doc/examples/meshpaced-ebpf.conf

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -20,6 +21,7 @@ from traffic import Bulk
 
 CLEAN = TARGET.parent / "packages" / "debian-root.tar"
 pytestmark = pytest.mark.xdist_group("package")  # it is built once
+GUIDES = "/usr/share/doc/meshpaced"
 INCLUDED = "passwd,iproute2,nftables,iptables,logrotate"
 
 
@@ -132,6 +134,11 @@ def test_installed_used_upgraded_removed_and_purged(machine: Machine, package: P
     page = gzip.decompress(machine.file("/usr/share/man/man1/meshpaced-gateway.1.gz").read_bytes())
     assert b".TH meshpaced-gateway" in page
     machine.run("logrotate", "--debug", "/etc/logrotate.d/meshpaced")
+    guides = {page.stem: gzip.decompress(page.read_bytes()).decode() for page in machine.file(GUIDES).glob("*.md.gz")}
+    assert "hosts.md" in guides
+    links = {link for text in guides.values() for link in re.findall(r"\]\(([^)#:]+)[^):]*\)", text)}
+    assert "meshpaced-config.md" in links
+    assert links <= guides.keys(), "all that is linked to is there"
 
     # Without a file: what to do.
     assert "`meshpaced init` makes one" in machine.run("meshpaced", "check", status=2)

@@ -62,7 +62,8 @@ impl Rotated {
         if length > 0 && length + line.len() as u64 > self.limit {
             self.rotate()?;
         }
-        self.file.write_all(line)
+        // On a full disk a part of the line may be there: the next one would go on in it.
+        self.file.write_all(line).inspect_err(|_| drop(self.file.set_len(length)))
     }
 
     fn rotate(&mut self) -> io::Result<()> {

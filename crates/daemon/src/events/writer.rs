@@ -23,7 +23,7 @@ const FLOW_LINES_BURST: u64 = 1_000;
 #[derive(Clone, Debug)]
 pub struct Sink {
     messages: Option<SyncSender<Message>>,
-    /// Events that found the backlog full.
+    /// Events that found the backlog or the disk full, and of which no line has told yet.
     lost: Arc<AtomicU64>,
 }
 
@@ -135,7 +135,8 @@ impl Writer {
             match message {
                 Ok(Message::Event(time, event)) => {
                     if !event.is_limited() || self.flow_lines.admits(now) {
-                        self.write(time, &event);
+                        let written = self.write(time, &event);
+                        self.lost.fetch_add(u64::from(!written), Ordering::Relaxed);
                     }
                 }
                 Ok(Message::Reopen) => self.reopen(),
@@ -154,28 +155,31 @@ impl Writer {
         self.write_suppressed(refused);
     }
 
-    /// Says that so many lines about flows, and all events that found the backlog full, are not in the log.
+    /// Says that so many lines about flows, and all events that found the backlog or the disk full, are not in the log.
     #[allow(clippy::disallowed_methods, reason = "a log line carries the wall clock's time")]
     fn write_suppressed(&mut self, refused: u64) {
         let lines = refused + self.lost.swap(0, Ordering::Relaxed);
-        if lines > 0 {
-            self.write(SystemTime::now(), &Event::Suppressed { lines });
+        if lines > 0 && !self.write(SystemTime::now(), &Event::Suppressed { lines }) {
+            self.lost.fetch_add(lines, Ordering::Relaxed);
         }
     }
 
-    fn write(&mut self, time: SystemTime, event: &Event) {
+    /// Writes a line; false if it is lost.
+    fn write(&mut self, time: SystemTime, event: &Event) -> bool {
         let time = humantime::format_rfc3339_millis(time).to_string();
         let mut line = serde_json::to_vec(&Line { schema: SCHEMA, time, event })
             .unwrap_or_else(|why| panic!("{event:?} has no JSON form: {why}"));
         line.push(b'\n');
         match self.target.write(&line) {
             Ok(()) => self.failing = false,
-            Err(why) if !self.failing => {
-                self.failing = true;
-                eprintln!("meshpaced: event log: {why}; lines are lost until it works again");
+            Err(why) => {
+                if !std::mem::replace(&mut self.failing, true) {
+                    eprintln!("meshpaced: event log: {why}; lines are lost until it works again");
+                }
+                return false;
             }
-            Err(_) => {}
         }
+        true
     }
 
     fn reopen(&mut self) {

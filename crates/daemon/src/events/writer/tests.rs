@@ -157,3 +157,31 @@ fn a_file_that_cannot_be_put_away_does_not_grow() {
     let length = std::fs::metadata(&path).unwrap().len();
     assert!((3_800..=4_096).contains(&length), "{length}");
 }
+
+#[test]
+fn lines_that_found_no_room_are_told_of_once_there_is_some() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("events.jsonl");
+    let in_the_way = directory.path().join("events.jsonl.1");
+    std::fs::create_dir_all(in_the_way.join("a file")).unwrap();
+    let mut writer = Writer {
+        target: Target::open(&bounded(&path, 4_096, 1)).unwrap().expect("a file is wanted"),
+        flow_lines: Limiter::new(FLOW_LINES_PER_SECOND, FLOW_LINES_BURST),
+        lost: Arc::default(),
+        failing: false,
+    };
+    let mut told = |numbers: std::ops::Range<u32>| {
+        let (messages, receiver) = std::sync::mpsc::channel();
+        numbers.for_each(|n| messages.send(Message::Event(SystemTime::UNIX_EPOCH, opened(n))).unwrap());
+        drop(messages);
+        writer.run(&receiver);
+    };
+    told(0..100);
+    let written = lines(&path).len() as u64;
+    std::fs::remove_dir_all(&in_the_way).unwrap();
+    told(100..101);
+    assert_eq!(lines(&in_the_way).len() as u64, written);
+    let after = lines(&path);
+    assert_eq!((&after[0]["event"], &after[0]["lines"]), (&"suppressed".into(), &(100 - written).into()));
+    assert_eq!((after.len(), &after[1]["event"]), (2, &"flow_opened".into()));
+}
