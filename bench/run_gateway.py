@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The live gateway's benchmark: plain forwarding, the queue alone, observe, pace and ebpf, side by side in one run.
+"""The live gateway's benchmark: plain forwarding, the queue alone, observe, pace, ebpf and tbf, in turns in one run.
 
     bench/run_gateway.py [--rounds N] [--seconds S] [--connections N] [--only ROW ...] [-o FILE]
 
@@ -32,9 +32,16 @@ PAGE = ROOT / "docs" / "benchmarks-gateway.md"
 MESH = '[mesh]\ninterfaces = ["mesh0"]\n'
 # Links so fast, and a path so short, that the law asks for little patience: what pacing costs, not what it limits.
 FAST = MESH + 'rate = "10Gbps"\n[hops]\ndefault = 1\n[gateway]\ngoodput_control = false\n'
+# All that goes into the mesh, by host.
+CAPPED = 'mode = "pace"\n' + MESH + '[hosts]\nrate = "1Gbps"\nby = "bytes"\nflows = "free"\n'
+# The kernel's own at that rate, and as much at once as the daemon makes up for: a millisecond.
+BUCKET = ("tbf", "rate", "1gbit", "burst", "125kb", "latency", "50ms")
 # An ordinary mesh: what pacing is for.
 SLOW = MESH + 'rate = "11Mbps"\n[hops]\ndefault = 4\n'
 
+
+# Flows at once in the second table, and at a cap.
+SEVERAL, CROWD = 8, 200
 
 T = TypeVar("T")
 
@@ -50,6 +57,8 @@ class Row:
     """Of meshpaced; None: without it."""
     accept: bool = False
     """The queue with a program that accepts everything."""
+    bucket: bool = False
+    """A token bucket of the kernel's on the mesh interface."""
 
     def daemon(self, network: Network, binaries: Binaries, directory: Path) -> Daemon | None:
         """What is to be started, if anything."""
@@ -63,9 +72,15 @@ ROWS = (
     Row("plain-mtu", "plain forwarding, packets of the MTU", offloads=False),
     Row("queue", "NFQUEUE alone, everything accepted", accept=True),
     Row("observe", "observe", config='mode = "observe"\n' + FAST),
+    Row("observe-mtu", "observe, packets of the MTU", offloads=False, config='mode = "observe"\n' + FAST),
     Row("pace", "pace, links of 10 Gbit/s, 1 hop", config='mode = "pace"\n' + FAST),
     # Pacing by eBPF takes sch_fq, which not every kernel has; what it costs a packet is the same program.
     Row("ebpf", "observe by eBPF", config='mode = "observe"\ndatapath = "ebpf"\n' + FAST),
+)
+CAPS = (
+    Row("tbf", "tbf, 64 kB segments", bucket=True),
+    Row("tbf-mtu", "tbf, packets of the MTU", offloads=False, bucket=True),
+    Row("cap", 'pace, [hosts] rate = "1Gbps"', config=CAPPED),
 )
 MANY = (
     Row("queue", "NFQUEUE alone, everything accepted", accept=True),
@@ -98,7 +113,9 @@ class Results:
 
     loads: list[float]
     single: list[Measured]
-    eight: list[Measured]
+    several: list[Measured]
+    lateness: list[Lateness]
+    """After all of a round."""
 
 
 @dataclass(frozen=True)
@@ -114,6 +131,8 @@ class Crowd:
 def with_daemon(row: Row, binaries: Binaries, body: Callable[[Network, Daemon | None], T]) -> T:
     """Runs `body` in a fresh network with the row's daemon."""
     with tempfile.TemporaryDirectory(prefix="mp-bench-") as directory, Network(row.offloads) as network:
+        if row.bucket:
+            network.run("gw", "tc", "qdisc", "replace", "dev", "mesh0", "root", *BUCKET)
         daemon = row.daemon(network, binaries, Path(directory))
         with daemon if daemon is not None else nullcontext():
             measured = body(network, daemon)
@@ -122,28 +141,32 @@ def with_daemon(row: Row, binaries: Binaries, body: Callable[[Network, Daemon | 
             return measured
 
 
-def throughput(rows: Sequence[Row], binaries: Binaries, rounds: int, seconds: int) -> dict[str, Results | str]:
-    """Bulk flows, rounds interleaved; what failed is a text."""
-    results: dict[str, Results | str] = {row.name: Results([], [], []) for row in rows}
+def throughput(
+    rows: Sequence[Row], binaries: Binaries, rounds: int, seconds: int, several: int
+) -> dict[str, Results | str]:
+    """One bulk flow and several, rounds interleaved; what failed is a text."""
+    results: dict[str, Results | str] = {row.name: Results([], [], [], []) for row in rows}
     for turn in range(rounds):
         for row in rows:
             found = results[row.name]
             if isinstance(found, str):
                 continue
 
-            def both(network: Network, daemon: Daemon | None) -> tuple[Measured, Measured]:
-                return bulk(network, daemon, seconds, 1), bulk(network, daemon, seconds, 8)
+            def both(network: Network, daemon: Daemon | None) -> tuple[Measured, Measured, Lateness | None]:
+                measured = bulk(network, daemon, seconds, 1), bulk(network, daemon, seconds, several)
+                return *measured, daemon.lateness() if isinstance(daemon, Meshpaced) else None
 
             try:
                 found.loads.append(os.getloadavg()[0])
-                single, eight = with_daemon(row, binaries, both)
+                single, many, lateness = with_daemon(row, binaries, both)
             except ToolError as problem:
                 results[row.name] = missing(row.name, problem)
                 continue
             found.single.append(single)
-            found.eight.append(eight)
+            found.several.append(many)
+            found.lateness += [lateness] if lateness is not None and lateness.departures else []
             print(
-                f"{turn + 1}/{rounds} {row.label}: {single.megabits:,.0f} and {eight.megabits:,.0f} Mbit/s", flush=True
+                f"{turn + 1}/{rounds} {row.label}: {single.megabits:,.0f} and {many.megabits:,.0f} Mbit/s", flush=True
             )
     return results
 
@@ -193,13 +216,15 @@ def throughput_table(
 ) -> str:
     """One table of bulk transfers."""
     lines = [
-        "| data path | Mbit/s | packets/s | daemon us/packet | its core, busy | per 100 Mbit/s | retransmits | load |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|",
+        "| data path | Mbit/s | of plain, 64 kB | of plain, MTU | packets/s | daemon us/packet | its core, busy "
+        "| per 100 Mbit/s | retransmits | load |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
     ]
+    plain = [results.get(name) for name in ("plain", "plain-mtu")]
     for row in rows:
         found = results[row.name]
         if isinstance(found, str):
-            lines.append(f"| {row.label} | not measured: {found} | | | | | | |")
+            lines.append(f"| {row.label} | not measured: {found} | | | | | | | | |")
             continue
         runs = pick(found)
         shares = [one.cpu_share for one in runs]
@@ -207,11 +232,45 @@ def throughput_table(
         cells = [
             row.label,
             spread([one.megabits for one in runs]),
+            *(ratio(runs, pick(by)) if isinstance(by, Results) else "–" for by in plain),
             spread([one.packet_rate for one in runs]),
             optional([one.cpu_us_per_packet for one in runs], ".2f"),
             optional(shares, ".0%"),
             optional(per, ".2%"),
             optional([one.retransmits for one in runs], ",.0f"),
+            spread(found.loads, ".1f"),
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def ratio(runs: Sequence[Measured], plain: Sequence[Measured]) -> str:
+    """Of the same rounds' plain forwarding."""
+    return spread([one.megabits / by.megabits for one, by in zip(runs, plain, strict=False)], ".2f")
+
+
+def capped_table(
+    rows: Sequence[Row], results: dict[str, Results | str], pick: Callable[[Results], list[Measured]]
+) -> str:
+    """One table of bulk transfers at a cap."""
+    lines = [
+        "| data path | Mbit/s | packets/s | processors, busy | daemon's core, busy | late p50 | p99 | most | load |",
+        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+    ]
+    for row in rows:
+        found = results[row.name]
+        if isinstance(found, str):
+            lines.append(f"| {row.label} | not measured: {found} | | | | | | | |")
+            continue
+        runs, late = pick(found), found.lateness
+        times = [[one.p50_s for one in late], [one.p99_s for one in late], [one.max_s for one in late]]
+        cells = [
+            row.label,
+            spread([one.megabits for one in runs]),
+            spread([one.packet_rate for one in runs]),
+            optional([one.work_share for one in runs], ".2f"),
+            optional([one.cpu_share for one in runs], ".0%"),
+            *(optional([None if time is None else time * 1e3 for time in of], ".2f") for of in times),
             spread(found.loads, ".1f"),
         ]
         lines.append(f"| {' | '.join(cells)} |")
@@ -275,7 +334,11 @@ def main() -> int:
     parser.add_argument("--seconds", type=positive, default=8, metavar="S", help="length of a measurement (8)")
     parser.add_argument("--connections", type=positive, default=10_000, metavar="N", help="connections at once (10000)")
     parser.add_argument(
-        "--only", nargs="+", choices=[row.name for row in ROWS], metavar="ROW", help="leave the other rows out"
+        "--only",
+        nargs="+",
+        choices=[row.name for row in (*ROWS, *CAPS)],
+        metavar="ROW",
+        help="leave the other rows out",
     )
     parser.add_argument(
         "-o", "--output", type=Path, help=f"the page whose blocks are rewritten (full runs: {PAGE.name})"
@@ -283,9 +346,8 @@ def main() -> int:
     options = parser.parse_args()
     if os.geteuid() != 0:
         parser.error("network namespaces and NFQUEUE take root")
-    wanted = options.only or [row.name for row in ROWS]
-    rows = [row for row in ROWS if row.name in wanted]
-    many = [row for row in MANY if row.name in wanted]
+    wanted = options.only or [row.name for row in (*ROWS, *CAPS)]
+    rows, caps, many = ([row for row in table if row.name in wanted] for table in (ROWS, CAPS, MANY))
     page = options.output or (None if options.only else PAGE)
     try:
         binaries = build()
@@ -294,7 +356,8 @@ def main() -> int:
         return 1
     scheduling = undisturbed()
     load = os.getloadavg()
-    results = throughput(rows, binaries, options.rounds, options.seconds)
+    results = throughput(rows, binaries, options.rounds, options.seconds, SEVERAL)
+    capped = throughput(caps, binaries, options.rounds, options.seconds, CROWD)
     crowd = crowds(many, binaries, options.connections, options.seconds)
     heading = (
         f"{document.machine()}, kernel {os.uname().release.partition('-')[0]}; load average {load[0]:.1f} before, "
@@ -307,8 +370,12 @@ def main() -> int:
             heading,
             "One TCP flow:",
             throughput_table(rows, results, lambda found: found.single),
-            "Eight TCP flows:",
-            throughput_table(rows, results, lambda found: found.eight),
+            f"{SEVERAL} TCP flows:",
+            throughput_table(rows, results, lambda found: found.several),
+            "A cap of 1 Gbit/s, one TCP flow (late: in ms, of both tables' flows):",
+            capped_table(caps, capped, lambda found: found.single),
+            f"A cap of 1 Gbit/s, {CROWD} TCP flows:",
+            capped_table(caps, capped, lambda found: found.several),
             f"{options.connections:,} connections, each with a burst of three data packets every two seconds:",
             crowd_table(many, crowd),
         )
@@ -316,7 +383,7 @@ def main() -> int:
     print(text)
     if page is not None:
         document.update(page, "gateway", text)
-    failed = any(isinstance(found, str) for found in (*results.values(), *crowd.values()))
+    failed = any(isinstance(found, str) for found in (*results.values(), *capped.values(), *crowd.values()))
     return 1 if failed else 0
 
 

@@ -86,8 +86,9 @@ class Network:
         run("ip", "-n", self.name("srv"), "route", "add", "default", "via", "10.78.1.1")
         run("ip", "-n", self.name("cli"), "route", "add", "default", "via", "10.78.2.1")
         self.run("gw", "sysctl", "-qw", "net.ipv4.ip_forward=1")
-        # What arrives at the mesh host is handled on the generators' processor, as if on another machine.
-        self.run("cli", "sh", "-c", f"echo {1 << GENERATORS:x} > /sys/class/net/eth0/queues/rx-0/rps_cpus")
+        # What arrives at the ends is handled on the generators' processor, as if on other machines.
+        for node in ("srv", "cli"):
+            self.run(node, "sh", "-c", f"echo {1 << GENERATORS:x} > /sys/class/net/eth0/queues/rx-0/rps_cpus")
 
     def _remove(self) -> None:
         for node in ("srv", "gw", "cli"):
