@@ -53,18 +53,23 @@ def test_transfers_arrive_unharmed_and_are_measured(tmp_path: Path) -> None:
     assert status["traffic"]["held_total"] == 0
 
 
-def test_pacing_is_refused_in_words_where_the_kernel_cannot(tmp_path: Path) -> None:
-    with Net(tmp_path, None, room="t") as net:
-        if has_fq(net):
-            pytest.skip("this kernel has sch_fq; make test-vm paces with it")
-        daemon = Daemon(net, "pace", top=EBPF)
-        command = ["ip", "netns", "exec", net.gw, str(MESHPACED), "gateway", "--config", str(daemon.file)]
-        ended = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert ended.returncode == 1
-        assert "sch_fq" in ended.stderr
-        assert "nfqueue" in ended.stderr
-        assert "mesh0" in ended.stderr
-        assert "meshpace_" not in filters(net)
+def test_where_nothing_keeps_departure_times_packets_go_through_nfqueue(tmp_path: Path) -> None:
+    with Net(tmp_path, Delays(mesh=0.020), room="t") as net:
+        chosen = has_fq(net)
+        if chosen:
+            run("ip", "netns", "exec", net.gw, "tc", "qdisc", "replace", "dev", "mesh0", "root", "pfifo")
+        with Daemon(net, "pace", top=EBPF) as daemon, Bulk(net) as bulk:
+            said = daemon.said()
+            assert said.count('datapath = "nfqueue" in place of "ebpf"') == 1
+            assert ("pfifo" if chosen else "sch_fq") in said
+            assert "mesh0" in said
+            assert "meshpace_" not in filters(net)
+            wait_for(lambda: daemon.flow(*bulk.ends.ports)["interval_s"] is not None)
+            # The file goes on to ask for eBPF: that is no change.
+            assert "restart" not in str(daemon.ask("reload"))
+            status = daemon.status()
+            assert (status["datapath"], status["mode"]) == ("nfqueue", "pace")
+            wait_for(lambda: daemon.status()["traffic"]["held_total"] > 0)
 
 
 def test_a_reload_that_cannot_be_leaves_the_daemon_observing(tmp_path: Path) -> None:

@@ -207,8 +207,12 @@ impl<P: Clone> Connection<P> {
     /// terminal) has shown small ones only; a window of so many of those would be too small for the first full one, which then waits for
     /// the sender's persist timer (RFC 9293, sections 3.8.6.1 and 3.8.6.2.1). Its own MSS stands for the path's, which no end exceeds.
     fn full_segment(&self, down: &Down<P>) -> Bytes {
-        let asked_for = self.halves.iter().filter_map(|half| half.mss).min();
-        down.segment.max(Bytes(asked_for.map_or(0, u64::from)))
+        down.segment.max(Bytes(self.mss().map_or(0, u64::from)))
+    }
+
+    /// The largest segment that both ends asked for, as far as their SYNs were seen.
+    pub fn mss(&self) -> Option<u16> {
+        self.halves.iter().filter_map(|half| half.mss).min()
     }
 
     /// Notes an ACK of the wireless side; true if it is a duplicate that the gateway may answer: it repeats number and

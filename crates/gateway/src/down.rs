@@ -169,9 +169,9 @@ impl<P: Clone> Down<P> {
         }
     }
 
-    /// The segment up to `end`, which has passed here, leaves for the mesh only now: its round trip begins anew.
-    pub fn leaves(&mut self, now: Instant, end: Seq) {
-        self.map.leaves(end, now);
+    /// Segments from `start` to `end`, which have passed here, leave for the mesh only now: their round trips begin anew.
+    pub fn leaves(&mut self, now: Instant, start: Seq, end: Seq) {
+        self.map.leaves(start, end, now);
     }
 
     /// What the queue's length is judged by, with this round trip of the wired part.
@@ -295,7 +295,7 @@ impl<P: Clone> Down<P> {
         packet.mark |= signals && packet.ecn.is_capable();
         self.aqm_marks += u64::from(packet.mark);
         self.waited(waited);
-        let tolerance = self.interval().map_or(Span::ZERO, |i| config.late_tolerance.min(i / 2));
+        let tolerance = self.interval().map_or(Span::ZERO, |interval| config.tolerance(interval));
         let late = now.saturating_since(due).saturating_sub(tolerance);
         let charged = due + late;
         self.pacer.on_departure(charged);

@@ -135,11 +135,11 @@ impl<P: Clone> Gateway<P> {
         Some(departure)
     }
 
-    /// A segment of a connection up to `end`, which came from the wired side and has gone on, has waited elsewhere and leaves for the mesh now:
-    /// its round trip there begins now.
-    pub fn leaves(&mut self, now: Instant, key: &FlowKey, end: Seq) {
+    /// Segments of a connection from `start` to `end`, which came from the wired side and have gone on, have waited elsewhere and leave for the
+    /// mesh now: their round trips there begin now.
+    pub fn leaves(&mut self, now: Instant, key: &FlowKey, start: Seq, end: Seq) {
         let Some(slot) = self.table.find(key) else { return };
-        self.table.get_mut(slot).down.iter_mut().for_each(|down| down.leaves(now, end));
+        self.table.get_mut(slot).down.iter_mut().for_each(|down| down.leaves(now, start, end));
     }
 
     /// When something is due next: a departure, a run of goodput control, the end of a silent connection.
@@ -150,6 +150,26 @@ impl<P: Clone> Gateway<P> {
         let goodput = self.goodput.as_ref().and_then(GoodputControl::poll_timeout);
         let silent = self.table.most_silent().and_then(|(since, _)| since.checked_add(self.config.idle));
         [urgent, departure, goodput, silent].into_iter().flatten().min()
+    }
+
+    /// Until when a driver may put off what [`Gateway::poll_timeout`] tells, so that more leaves at once: no departure is then later than its
+    /// flow can bear ([`Config::patience`]).
+    #[must_use]
+    pub fn poll_latest(&self) -> Option<Instant> {
+        let first = self.poll_timeout()?;
+        let mut latest = first.checked_add(self.config.burst_time / 2)?;
+        if !self.urgent.is_empty() {
+            return Some(first);
+        }
+        for (due, slot) in self.schedule.following() {
+            if due >= latest {
+                break;
+            }
+            let down = self.table.get(slot).down.as_ref();
+            let interval = down.and_then(Down::interval).unwrap_or(Span::ZERO);
+            latest = latest.min(due + self.config.patience(interval));
+        }
+        Some(latest)
     }
 
     /// Does what is due at `now`, departures excepted. Early or repeated calls are harmless.
@@ -208,6 +228,12 @@ impl<P: Clone> Gateway<P> {
                 }
             }
         }
+    }
+
+    /// The largest segment that both ends of a connection asked for in their SYNs, as far as these were seen.
+    #[must_use]
+    pub fn mss(&self, key: &FlowKey) -> Option<u16> {
+        self.table.get(self.table.find(key)?).mss()
     }
 
     /// How much longer the RTT option makes an acknowledgement (schemes.md 3.2).

@@ -39,6 +39,15 @@ impl Schedule {
         }
     }
 
+    /// The flows whose packets leave next, first ones first, and when: those that can leave before others do.
+    pub fn following(&self) -> impl Iterator<Item = (Instant, Slot)> + '_ {
+        let (flows, line) = match self {
+            Self::Flow(flows) => (Some(flows.iter()), None),
+            Self::One(line) => (None, line.first_key_value()),
+        };
+        flows.into_iter().flatten().chain(line.map(|(_, first)| first)).copied()
+    }
+
     /// True if a packet that comes now has others' before it.
     pub fn blocks(&self) -> bool {
         match self {

@@ -171,10 +171,10 @@ impl<T> SegmentMap<T> {
         Some(old)
     }
 
-    /// What passed up to `end` leaves only now.
-    pub fn leaves(&mut self, end: Seq, now: Instant) {
-        let last = self.holding(Seq(end.0.wrapping_sub(1))).filter(|entry| entry.end == end);
-        last.into_iter().for_each(|entry| entry.at = entry.at.max(now));
+    /// What passed behind `start`, up to `end`, leaves only now.
+    pub fn leaves(&mut self, start: Seq, end: Seq, now: Instant) {
+        let leaving = self.ending_after(start).take_while(|entry| entry.end.at_or_before(end));
+        leaving.for_each(|entry| entry.at = entry.at.max(now));
     }
 
     /// The entry that holds the byte at `seq`.

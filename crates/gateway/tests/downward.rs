@@ -182,6 +182,36 @@ fn a_late_driver_does_not_slow_the_flow_down_nor_make_it_burst() {
 }
 
 #[test]
+fn at_high_rates_what_is_due_within_a_burst_leaves_together_and_no_more() {
+    // 1 Gbit/s of full packets.
+    let mut s = Script::established(Config { initial_interval: Some(Span::from_micros(12)), ..config() });
+    let data: Vec<_> = (0..200).map(|i| s.down(i * 100, 100, 0)).collect();
+    s.forwards(Side::Wired, &data[0]);
+    let held: Vec<_> = data[1..].iter().map(|p| s.holds(p)).collect();
+    assert_eq!((s.gateway.poll_timeout(), s.gateway.poll_latest()), (Some(us(12)), Some(us(512))));
+    s.now = us(500);
+    s.releases(&held[..41]);
+    assert_eq!(s.gateway.poll_timeout(), Some(us(504)), "nothing is lost");
+    // 3 ms late: a millisecond of it is made up for.
+    s.now = us(3_504);
+    s.releases(&held[41..125]);
+    assert_eq!(s.gateway.poll_timeout(), Some(us(2_504 + 84 * 12)));
+}
+
+#[test]
+fn spaced_packets_wait_for_others_by_a_tenth_of_their_interval_at_most() {
+    let mut s = Script::established(Config { initial_interval: Some(Span::from_micros(2_400)), ..config() });
+    for flow in [1, 2] {
+        s.flow = flow;
+        s.now = us(u64::from(flow) * 100);
+        let data: Vec<_> = (0..2).map(|i| s.down(i * MSS, MSS, 0)).collect();
+        s.forwards(Side::Wired, &data[0]);
+        s.holds(&data[1]);
+    }
+    assert_eq!((s.gateway.poll_timeout(), s.gateway.poll_latest()), (Some(us(2_500)), Some(us(2_740))));
+}
+
+#[test]
 fn nothing_overtakes_a_queue_that_is_due_but_not_yet_polled() {
     let mut s = Script::established(config());
     let base = s.sample(0, 40);

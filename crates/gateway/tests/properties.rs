@@ -69,6 +69,7 @@ fn limits() -> Config {
         segments_max: 10,
         segments_total: 24,
         late_tolerance: Span::ZERO,
+        burst_time: Span::ZERO,
         ..Config::PAPER
     }
 }

@@ -105,10 +105,11 @@ fn the_round_trip_in_the_mesh_begins_when_a_segment_leaves_behind_the_gateway() 
     let data = s.down(0, MSS, 0);
     s.forwards(Side::Wired, &data);
     let key = s.key();
-    s.gateway.leaves(ms(100), &key, data.end());
-    s.gateway.leaves(ms(120), &key, data.end());
-    s.gateway.leaves(ms(140), &key, data.end() + 1);
-    s.gateway.leaves(ms(140), &key_of(9), data.end());
+    s.gateway.leaves(ms(100), &key, data.seq, data.end());
+    s.gateway.leaves(ms(120), &key, data.seq, data.end());
+    s.gateway.leaves(ms(140), &key, data.end(), data.end() + 1);
+    s.gateway.leaves(ms(140), &key, data.seq, data.seq + (MSS - 1));
+    s.gateway.leaves(ms(140), &key_of(9), data.seq, data.end());
     s.now = ms(150);
     let ack = s.ack(MSS);
     s.forwards(Side::Wireless, &ack);

@@ -1,8 +1,8 @@
 //! NFQUEUE: packets that a rule hands to user space, and the verdicts on them.
 //!
-//! The kernel segments what was offloaded and completes checksums before it queues (the GSO flag stays off), so payloads are
-//! wire packets. It never times a packet out: every id that [`NfQueue::receive`] hands out needs a verdict, in any order, some
-//! time. Closing the queue drops what has none.
+//! The kernel segments what was offloaded and completes checksums before it queues, so that payloads are wire packets, unless it is told to
+//! hand packets over whole ([`NfQueue::set_whole`]). It never times a packet out: every id that [`NfQueue::receive`] hands out
+//! needs a verdict, in any order, some time. Closing the queue drops what has none.
 //!
 //! Source: include/uapi/linux/netfilter/nfnetlink_queue.h and net/netfilter/nfnetlink_queue.c in the kernel.
 
@@ -189,6 +189,15 @@ impl NfQueue {
     /// What `send(2)` answers; verdicts that were not sent stay for the next call.
     pub fn flush(&mut self) -> io::Result<()> {
         self.verdicts.send_to(|batch| self.socket.send(batch))
+    }
+
+    /// Whether packets come as the kernel has them, `whole`, from now on: segments in one piece, checksums not filled in, of which nothing may be
+    /// changed; and how many bytes of each are copied, at most as many as at first. What is queued already comes as before.
+    ///
+    /// # Errors
+    /// What `send(2)` answers.
+    pub fn set_whole(&mut self, whole: bool, copy_range: u16) -> io::Result<()> {
+        self.socket.send(&message::wholeness(self.number, whole, copy_range))
     }
 
     /// The kernel's counters for this queue.

@@ -1,13 +1,16 @@
 //! What the daemon's configuration file says, as plain checked data: every default filled in, units as types.
 
 use ipnet::IpNet;
-use meshpace_gateway::ShaperConfig;
+use meshpace_gateway::{ShaperConfig, ShareBy};
 use meshpace_hook::{HOOKS, HookMaker};
 use meshpace_keys::{Setting, Values};
 use meshpace_pacing::LawMaker;
 use meshpace_units::{Bytes, Rate, Span};
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
+
+/// The largest packet that is not cut yet (GSO_LEGACY_MAX_SIZE of the kernel's include/linux/netdevice.h).
+const LARGEST: Bytes = Bytes(65_536);
 
 /// The whole file.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,6 +23,8 @@ pub struct Config {
     pub ab_seed: u64,
     /// How packets reach the gateway.
     pub datapath: Datapath,
+    /// `datapath = "ebpf"` was asked for, and nothing here keeps departure times: NFQUEUE has its place.
+    pub fallen_back: bool,
     /// What is mesh.
     pub mesh: Mesh,
     /// Exceptions by prefix, longest prefix first; see [`Config::policy`].
@@ -428,6 +433,19 @@ impl Config {
     #[must_use]
     pub fn shaper(&self) -> Option<ShaperConfig> {
         self.hosts.shaper.filter(|_| self.is_pacing())
+    }
+
+    /// True if packets may go on as the kernel has them, offloaded segments in one piece: nothing is paced, so that none is held or changed; or
+    /// flows are left to the shaper, at a rate at which the largest packet takes no longer than a burst.
+    #[must_use]
+    pub fn leaves_whole(&self) -> bool {
+        let Some(shaper) = self.shaper() else { return !self.is_pacing() };
+        let takes = shaper.rate.time_to_send(LARGEST);
+        self.hosts.flows == Flows::Free
+            && shaper.find.is_none()
+            && shaper.by == ShareBy::Bytes
+            && takes.is_some_and(|takes| takes <= shaper.burst)
+            && self.subnets.iter().all(|subnet| subnet.cap.is_none())
     }
 
     /// Every mode that is in force somewhere.

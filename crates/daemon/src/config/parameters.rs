@@ -39,7 +39,7 @@ const LAW: [&str; 12] = [
 ];
 
 /// Keys of `[gateway]`; those of hooks follow.
-const GATEWAY: [&str; 32] = [
+const GATEWAY: [&str; 33] = [
     HOOK,
     GOODPUT_CONTROL,
     "local_retransmission",
@@ -72,6 +72,7 @@ const GATEWAY: [&str; 32] = [
     "gap_segments_total",
     "gap_idle",
     "gap_late_tolerance",
+    "gap_burst_time",
 ];
 
 /// The tables, by name.

@@ -49,6 +49,7 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         paced_share: root.value("paced_share")?.real(),
         ab_seed: root.value("ab_seed")?.whole(),
         datapath,
+        fallen_back: false,
         subnets: read_subnets(root)?,
         nfqueue: read_nfqueue(&root.section("nfqueue")?, gateway.held_max)?,
         control: read_control(&root.section("control")?)?,

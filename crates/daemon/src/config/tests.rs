@@ -290,3 +290,23 @@ proptest! {
         prop_assert_eq!(parse(&text).policy(host.into()).hops, best);
     }
 }
+
+#[test]
+fn packets_stay_whole_where_nothing_of_them_is_changed_and_none_takes_longer_than_a_burst() {
+    let whole = |text: &str| {
+        let mesh = format!("{text}\n[mesh]\ninterfaces = [\"mesh0\"]\n");
+        Config::parse("a.toml", mesh.as_bytes()).unwrap_or_else(|error| panic!("{error}")).leaves_whole()
+    };
+    let paced = |hosts: &str, subnet: &str| {
+        whole(&format!("mode = \"pace\"\n[hosts]\n{hosts}\n[[subnet]]\nprefix = \"10.0.0.0/8\"\n{subnet}"))
+    };
+    let fast = "rate = \"1Gbps\"\nby = \"bytes\"\nflows = \"free\"";
+    assert!(whole("mode = \"observe\"") && whole("mode = \"observe\"\n[hosts]\nrate = \"1Mbps\""));
+    assert!(!whole("mode = \"pace\"") && !whole("[[subnet]]\nprefix = \"10.0.0.0/8\"\nmode = \"pace\""));
+    assert!(paced(fast, "weight = 2"));
+    assert!(paced(&fast.replace("1Gbps", "525Mbps"), ""), "65,536 bytes in a millisecond");
+    assert!(!paced(&fast.replace("1Gbps", "524Mbps"), ""));
+    assert!(!paced(fast, "cap = \"5Mbps\""));
+    assert!(!paced(&fast.replace("free", "paced"), ""));
+    assert!(!paced(&fast.replace("bytes", "airtime"), ""));
+}

@@ -8,7 +8,7 @@ use super::protocol::{Flows, Refusal, Reply, Request, Status};
 use super::report;
 use super::sort::{Filter, SortKey};
 use crate::Failure;
-use crate::config::{Config, Mode};
+use crate::config::{Config, Datapath, Mode};
 use crate::events::{By, Event, Sink};
 use crate::plausible::Doubt;
 use crate::state::{self, Snapshot};
@@ -171,7 +171,8 @@ impl Daemon {
         let reloaded = read.and_then(|config| {
             let mut current = self.in_force();
             let fixed = needs_restart(&current.config, &config);
-            let said = current.switch(&self.data, config, true)?;
+            let Config { datapath, fallen_back, .. } = *current.config;
+            let said = current.switch(&self.data, Config { datapath, fallen_back, ..config }, true)?;
             Ok(if fixed.is_empty() {
                 said
             } else {
@@ -246,8 +247,9 @@ fn refuse(doubt: &Doubt) -> Result<(), Refusal> {
 
 /// What a running daemon cannot change.
 fn needs_restart(before: &Config, after: &Config) -> Vec<&'static str> {
+    let asked = if before.fallen_back { Datapath::Ebpf } else { before.datapath };
     let changes = [
-        ("datapath", before.datapath != after.datapath),
+        ("datapath", asked != after.datapath),
         ("[nfqueue]", before.nfqueue != after.nfqueue),
         ("[control]", before.control != after.control),
         ("[metrics]", before.metrics != after.metrics),
@@ -268,5 +270,9 @@ mod tests {
         after.metrics.listen = None;
         after.nfqueue.queue += 1;
         assert_eq!(needs_restart(&before, &after), ["[nfqueue]", "[metrics]"]);
+        let file = Config { datapath: Datapath::Ebpf, ..before.clone() };
+        assert_eq!(needs_restart(&before, &file), ["datapath"]);
+        let fallen_back = Config { fallen_back: true, ..before };
+        assert!(needs_restart(&fallen_back, &file).is_empty(), "the file says what it said at the start");
     }
 }

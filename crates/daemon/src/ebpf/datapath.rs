@@ -93,8 +93,8 @@ pub fn open(config: &Config) -> Result<Opened, Failure> {
     let limit = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
     let sizes =
         Sizes { flows: limit(config.gateway.flows_max), departures: limit(config.gateway.segments_total) };
-    let mut kernel = Kernel::load(sizes)?;
     prepare(config)?;
+    let mut kernel = Kernel::load(sizes).inspect_err(|_| unprepare(&config.mesh.interfaces))?;
     let opened = attach(config, &mut kernel).inspect_err(|_| unprepare(&config.mesh.interfaces));
     opened.map(|shaper| Opened { kernel, shaper })
 }
@@ -117,7 +117,10 @@ fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel
 }
 
 /// Puts sch_fq on the mesh interfaces if anything is to be paced; on none if one refuses.
-fn prepare(config: &Config) -> Result<(), Failure> {
+///
+/// # Errors
+/// [`Failure::Operational`] where nothing can keep departure times: the kernel has no sch_fq, or somebody chose another discipline.
+pub fn prepare(config: &Config) -> Result<(), Failure> {
     if !paces(config) {
         return Ok(());
     }
@@ -314,7 +317,9 @@ impl Datapath {
         if config.hosts.shaper.is_some() && self.hosts.is_none() {
             return Err("datapath = \"ebpf\": hosts.rate comes into force with a restart only".to_owned());
         }
-        prepare(&config).map_err(|failure| failure.to_string())?;
+        prepare(&config).map_err(|failure| {
+            format!("datapath = \"ebpf\" cannot pace here: {failure}; a restart with this mode in the file, or with datapath = \"nfqueue\", paces")
+        })?;
         if !paces(&config) {
             unprepare(&config.mesh.interfaces);
         }

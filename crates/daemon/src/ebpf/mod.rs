@@ -12,7 +12,7 @@ mod shaping;
 #[cfg(test)]
 pub(crate) mod trying;
 
-pub use datapath::{Datapath, open};
+pub use datapath::{Datapath, open, prepare};
 
 use crate::Failure;
 use crate::tool::is_installed;

@@ -50,7 +50,7 @@ pub fn install(interface: &str, packets: u32) -> Result<(), Failure> {
         Root::Chosen(kind) => {
             return Err(Failure::Operational(format!(
                 "interface {interface} has the queueing discipline {kind}, which does not know departure times; \
-                 remove it (tc qdisc del dev {interface} root) or replace it by fq to pace with datapath = \"ebpf\""
+                 remove it (tc qdisc del dev {interface} root) or replace it by fq"
             )));
         }
     }
@@ -73,9 +73,8 @@ pub fn install(interface: &str, packets: u32) -> Result<(), Failure> {
     ];
     tc(&install).map(drop).map_err(|failure| {
         Failure::Operational(format!(
-            "datapath = \"ebpf\" paces through the queueing discipline fq, which cannot be put on interface {interface} \
-             (CONFIG_NET_SCH_FQ, module sch_fq; OpenWrt: kmod-sched): use datapath = \"nfqueue\" or mode = \"observe\"; \
-             {failure}"
+            "it takes the queueing discipline fq, which cannot be put on interface {interface} \
+             (CONFIG_NET_SCH_FQ, module sch_fq; OpenWrt: kmod-sched); {failure}"
         ))
     })
 }

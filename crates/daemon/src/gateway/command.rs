@@ -55,6 +55,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Refresher::start(Arc::clone(&config)).map_err(|why| Failure::operational("thread for hops", why))?;
     let manager =
         ServiceManager::of_environment().map_err(|why| Failure::operational("NOTIFY_SOCKET", why))?;
+    let config = possible(config)?;
     let (beacon, ports) = beacon(&config);
     let worker = start(&config, hops.directory().clone(), Heartbeat::new(beacon, manager.clone()))?;
     let services = Services::start(&config, &args.config, &worker, hops.directory().clone());
@@ -76,6 +77,31 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let ended = worker.finish();
     outcome.and(ended).and(removed).map(|()| ExitCode::SUCCESS)
+}
+
+/// The configuration with the data path that can do what it asks for: packets are handed to user space where nothing in the kernel keeps
+/// departure times. To end would be no answer: a service manager starts the daemon again, and again.
+#[cfg(feature = "ebpf")]
+fn possible(config: Arc<Config>) -> Result<Arc<Config>, Failure> {
+    if config.datapath != Datapath::Ebpf {
+        return Ok(config);
+    }
+    Rights::here().require_bpf()?;
+    Ok(match ebpf::prepare(&config) {
+        Ok(()) => config,
+        Err(why) => {
+            eprintln!(
+                "meshpaced: datapath = \"nfqueue\" in place of \"ebpf\", which cannot pace here: {why}"
+            );
+            Arc::new(Config { datapath: Datapath::Nfqueue, fallen_back: true, ..Config::clone(&config) })
+        }
+    })
+}
+
+/// The configuration as it is.
+#[cfg(not(feature = "ebpf"))]
+fn possible(config: Arc<Config>) -> Result<Arc<Config>, Failure> {
+    Ok(config)
 }
 
 /// The sender that renews the lease of the packet queue, and its ports; `None` where there is no queue, or no loopback interface.
@@ -120,7 +146,6 @@ fn start(config: &Arc<Config>, hops: Directory, heartbeat: Heartbeat) -> Result<
         }
         #[cfg(feature = "ebpf")]
         Datapath::Ebpf => {
-            Rights::here().require_bpf()?;
             let opened = ebpf::open(config)?;
             Worker::start(heartbeat, move |channel| ebpf::Datapath::new(opened, kept, hops, channel)?.run())
         }

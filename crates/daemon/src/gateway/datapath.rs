@@ -21,6 +21,9 @@ use std::sync::mpsc::Receiver;
 /// Batches taken from the queue before timers and questions get their turn.
 const TURNS: usize = 8;
 
+/// Bytes of a packet that are copied where nothing else of it is needed: all headers, with IPv6's extension headers.
+const HEADERS: u16 = 512;
+
 /// Flows told between two looks at packets and departures: each takes a microsecond.
 const PAGE: usize = 128;
 
@@ -54,6 +57,8 @@ pub struct Datapath {
     channel: Channel,
     dispatcher: Dispatcher,
     started: Instant,
+    /// Whether packets come as the kernel has them, and how much of each is copied.
+    manner: (bool, u16),
     /// It was said that repairs are refused.
     refused: bool,
     /// While hosts may have to be asked for echoes.
@@ -100,12 +105,27 @@ impl Datapath {
             channel,
             dispatcher,
             started: monotonic_now(),
+            manner: (false, u16::MAX),
             refused: false,
             echoes: None,
             unheard: false,
         };
         this.open_echoes();
+        this.follow_mode()?;
         Ok(this)
+    }
+
+    /// Has packets come whole while they leave so: what the kernel does not cut, nobody has to put through one by one. Where all of them pass at
+    /// once, their headers do.
+    fn follow_mode(&mut self) -> io::Result<()> {
+        let config = self.dispatcher.engine().config();
+        let whole = config.leaves_whole();
+        let copied = if whole && config.shaper().is_none() { HEADERS } else { u16::MAX };
+        if (whole, copied) != self.manner {
+            self.queue.set_whole(whole, copied)?;
+            self.manner = (whole, copied);
+        }
+        Ok(())
     }
 
     /// Runs until it is stopped and nothing is left in the queue.
@@ -117,6 +137,7 @@ impl Datapath {
             let ready = self.poller.wait(None)?.fold(0u64, |ready, token| ready | 1 << token);
             if ready & 1 << DEADLINE != 0 {
                 self.deadline.expired();
+                self.dispatcher.woke(monotonic_now());
             }
             if ready & 1 << WAKER != 0 {
                 self.channel.waker.acknowledge()?;
@@ -132,8 +153,7 @@ impl Datapath {
                 return Ok(());
             }
             self.channel.heartbeat.on_time(monotonic_now());
-            let due =
-                [self.dispatcher.poll_timeout(), self.channel.heartbeat.due()].into_iter().flatten().min();
+            let due = [self.dispatcher.wake_at(), self.channel.heartbeat.due()].into_iter().flatten().min();
             self.deadline.set(due)?;
         }
     }
@@ -234,6 +254,7 @@ impl Datapath {
                 Request::Reload(config, answer) => {
                     self.dispatcher.reload(now, Arc::from(config), self.queue.verdicts());
                     self.open_echoes();
+                    self.follow_mode()?;
                     let kept = self.dispatcher.engine().flow_count();
                     drop(answer.send(Ok(format!("in force; {kept} flows kept"))));
                 }

@@ -5,12 +5,13 @@ use super::held_limit::HeldLimit;
 use super::interfaces::Interfaces;
 use super::lateness::{Lateness, no_lateness};
 use super::shaped::ShapedEngine;
+use super::wakeups::Wakeups;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::hops::Directory;
 use crate::state::{DriverCounters, HostsReport};
 use meshpace_linux::{PacketId, Queued, Verdicts};
-use meshpace_units::Instant;
+use meshpace_units::{Instant, Span};
 use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -53,6 +54,7 @@ pub struct Dispatcher {
     held: BTreeSet<u64>,
     /// Due times of the departures whose verdicts are not sent yet.
     departing: Vec<Instant>,
+    wakeups: Wakeups,
     /// Packets to send again.
     repairs: Vec<Rc<[u8]>>,
     /// Everything passes: the end is near.
@@ -73,6 +75,7 @@ impl Dispatcher {
             latest: 0,
             held: BTreeSet::new(),
             departing: Vec::new(),
+            wakeups: Wakeups::default(),
             repairs: Vec::new(),
             passes: false,
             verdict_batches: 0,
@@ -98,7 +101,7 @@ impl Dispatcher {
 
     /// Puts the verdict on a packet, unless it is to wait.
     pub fn decide(&mut self, now: Instant, packet: Queued<'_>, verdicts: &mut impl Outlet) {
-        let Queued { id, indev, outdev, payload, .. } = packet;
+        let Queued { id, indev, outdev, unfinished, payload, .. } = packet;
         self.latest += u64::from(id.0.wrapping_sub(self.latest as u32));
         if self.passes {
             return verdicts.accept(id);
@@ -109,6 +112,7 @@ impl Dispatcher {
                 id: name,
                 from_mesh: this.interfaces.is_mesh(now, indev),
                 to_mesh: this.interfaces.is_mesh(now, outdev),
+                unfinished,
                 bytes: payload,
             };
             match this.engine.handle(now, arrival) {
@@ -135,9 +139,22 @@ impl Dispatcher {
         }
     }
 
-    /// When [`Dispatcher::on_time`] has something to do.
-    pub fn poll_timeout(&self) -> Option<Instant> {
-        self.engine.poll_timeout()
+    /// When [`Dispatcher::on_time`] is to be called next: on time, or, where that would be too often, with more that is due soon.
+    pub fn wake_at(&self) -> Option<Instant> {
+        let due = self.engine.poll_timeout()?;
+        Some(self.wakeups.at(due, self.apart(), || self.engine.poll_latest()))
+    }
+
+    /// The timer has woken the driver.
+    pub fn woke(&mut self, now: Instant) {
+        self.wakeups.woke(now, self.apart());
+    }
+
+    /// Between two wake-ups where there are many: half of what is made up for, as timers are late, too.
+    fn apart(&self) -> Span {
+        let config = self.engine().config();
+        let shaper = config.shaper().map(|shaper| shaper.burst);
+        shaper.into_iter().chain([config.gateway.burst_time]).min().unwrap_or(Span::ZERO) / 2
     }
 
     /// Puts another configuration in force; what is no longer to be held goes.

@@ -5,6 +5,7 @@
 //!    packet's decision;
 //! 2. [`Engine::handle_timeout`] when [`Engine::poll_timeout`] says so, then `poll` until `None`.
 
+use super::segmentation::Segments;
 use super::treatment;
 use crate::config::Config;
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
@@ -30,6 +31,8 @@ pub struct Arrival<'a> {
     pub from_mesh: bool,
     /// It will leave through a mesh interface.
     pub to_mesh: bool,
+    /// It is not what will be on the wire: the kernel has still to cut it, or to fill in a checksum. It can only go on as it is, now.
+    pub unfinished: bool,
     /// From its IP header on; may be cut off at the end.
     pub bytes: &'a mut [u8],
 }
@@ -118,17 +121,18 @@ impl Engine {
 
     /// Decides on a packet.
     pub fn handle<'a>(&'a mut self, now: Instant, arrival: Arrival<'a>) -> Decision<'a> {
-        let Arrival { id, from_mesh, to_mesh, bytes } = arrival;
+        let Arrival { id, from_mesh, to_mesh, unfinished, bytes } = arrival;
         self.counted.packets += 1;
-        self.counted.bytes += Bytes(bytes.len() as u64);
         let unread = &mut self.counted.unread;
         let packet = match meshpace_wire::parse(bytes) {
             Ok(packet) => packet,
             Err(why) => {
+                self.counted.bytes += Bytes(bytes.len() as u64);
                 *reason(unread, why) += 1;
                 return Decision::Accept;
             }
         };
+        self.counted.bytes += packet.wire_len;
         let Some(side) = side(&self.config, (from_mesh, packet.source), (to_mesh, packet.destination)) else {
             unread.not_crossing += 1;
             return Decision::Accept;
@@ -151,24 +155,64 @@ impl Engine {
             unread.signed += 1;
             return Decision::Accept;
         }
+        if unfinished {
+            return self.watch(now, (side, &key), id, &packet);
+        }
         let whole = view.whole;
         let keeps = whole && treatment == Treatment::Pace && self.keeps(side, &packet);
         // Without its bytes it cannot be marked.
         let view = TcpView { ecn: if keeps { packet.ecn() } else { Ecn::NotEct }, ..view };
         let handle = Handle { id, bytes: keeps.then(|| without_option(bytes, &packet)) };
-        let (hops, ttls) = (&self.hops, &mut self.ttls);
-        let route = |host: IpAddr| {
-            let ttl = ReceivedTtl::at_forward(packet.ttl);
-            ttls.insert(host, ttl);
-            let WirelessPath { hops, rate, .. } = hops.table().way(host, Some(ttl));
-            Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
-        };
+        let route = route(&self.hops, &mut self.ttls, packet.ttl);
         match self.gateway.handle(now, side, &view, treatment, route, handle) {
             Verdict::Forward(_, changes) if whole => self.rewrite(bytes, changes),
             Verdict::Forward(..) => Decision::Accept,
             Verdict::Held => Decision::Hold,
             Verdict::Consumed(_) | Verdict::Dropped(_) | Verdict::Duplicate(_) => Decision::Drop,
         }
+    }
+
+    /// Bytes of what will be on the wire of a connection's packet that the kernel will cut; `None` of what is no packet of TCP.
+    pub fn on_wire(&self, key: &FlowKey, bytes: &[u8]) -> Option<Bytes> {
+        let packet = meshpace_wire::parse(bytes).ok()?;
+        Some(Segments::on_wire(&packet, self.gateway.mss(key)))
+    }
+
+    /// Observes what the packet will be on the wire. What its flow holds since it was paced leaves before it.
+    fn watch(
+        &mut self,
+        now: Instant,
+        (side, key): (Side, &FlowKey),
+        id: u64,
+        packet: &Packet,
+    ) -> Decision<'static> {
+        let (source, destination) = (packet.source, packet.destination);
+        let all = (packet.wire_len, packet.segment.payload);
+        let mut goes = None;
+        for segment in Segments::of(packet, self.gateway.mss(key)) {
+            let wire_len = Segments::wire_len(all, &segment);
+            let view = TcpView {
+                source,
+                destination,
+                segment: &segment,
+                header_length: packet.header_length,
+                wire_len,
+                ecn: Ecn::NotEct,
+                whole: false,
+            };
+            let route = route(&self.hops, &mut self.ttls, packet.ttl);
+            let handle = Handle { id, bytes: None };
+            let verdict = self.gateway.handle(now, side, &view, Treatment::Observe, route, handle);
+            if goes.is_some() {
+                self.counted.packets += 1;
+                self.counted.bytes += wire_len - Bytes(u64::from(segment.payload));
+            }
+            goes.get_or_insert(match verdict {
+                Verdict::Held => Decision::Hold,
+                _ => Decision::Accept,
+            });
+        }
+        goes.unwrap_or(Decision::Accept)
     }
 
     /// What leaves at `now`; call until `None`.
@@ -193,15 +237,21 @@ impl Engine {
         }
     }
 
-    /// A segment up to `end` that went on has waited for its host's turn, and leaves for the mesh now.
-    pub fn leaves(&mut self, now: Instant, key: &FlowKey, end: Seq) {
-        self.gateway.leaves(now, key, end);
+    /// Segments from `start` to `end` that went on have waited for their host's turn, and leave for the mesh now.
+    pub fn leaves(&mut self, now: Instant, key: &FlowKey, start: Seq, end: Seq) {
+        self.gateway.leaves(now, key, start, end);
     }
 
     /// When [`Engine::handle_timeout`] or [`Engine::poll`] has something to do next.
     #[must_use]
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.gateway.poll_timeout()
+    }
+
+    /// Until when the driver may put that off, so that more leaves at once.
+    #[must_use]
+    pub fn poll_latest(&self) -> Option<Instant> {
+        self.gateway.poll_latest()
     }
 
     /// Does what is due at `now`, departures excepted. Early or repeated calls are harmless.
@@ -354,6 +404,20 @@ impl Engine {
             }
         };
         if announces || strips { Decision::Rewrite(bytes) } else { Decision::Accept }
+    }
+}
+
+/// Tells the way to a mesh host, of which a packet with this TTL came.
+fn route<'a>(
+    hops: &'a Directory,
+    ttls: &'a mut BTreeMap<IpAddr, ReceivedTtl>,
+    ttl: u8,
+) -> impl FnOnce(IpAddr) -> Route + 'a {
+    move |host| {
+        let ttl = ReceivedTtl::at_forward(ttl);
+        ttls.insert(host, ttl);
+        let WirelessPath { hops, rate, .. } = hops.table().way(host, Some(ttl));
+        Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
     }
 }
 

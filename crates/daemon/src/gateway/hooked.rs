@@ -60,8 +60,8 @@ impl HookedEngine {
     }
 
     /// As [`Engine::leaves`].
-    pub fn leaves(&mut self, now: Instant, key: &FlowKey, end: Seq) {
-        self.engine.leaves(now, key, end);
+    pub fn leaves(&mut self, now: Instant, key: &FlowKey, start: Seq, end: Seq) {
+        self.engine.leaves(now, key, start, end);
     }
 
     /// Decides on a packet.
@@ -70,7 +70,7 @@ impl HookedEngine {
             return self.engine.handle(now, arrival);
         }
         let Some(side) = self.meets(&arrival) else { return self.engine.handle(now, arrival) };
-        let Arrival { id, from_mesh, to_mesh, bytes } = arrival;
+        let Arrival { id, from_mesh, to_mesh, bytes, .. } = arrival;
         let packet = Waiting { id, side, from_mesh, to_mesh, bytes: bytes.to_vec(), changed: false };
         let decided = match side {
             Side::Wired => self.meet_hook(now, packet).and_then(|packet| self.meet_engine(now, packet)),
@@ -124,6 +124,12 @@ impl HookedEngine {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let hook = self.hook.as_ref().and_then(Hooked::poll_timeout);
         hook.into_iter().chain(self.engine.poll_timeout()).min()
+    }
+
+    /// Until when the driver may put that off, so that more leaves at once.
+    pub fn poll_latest(&self) -> Option<Instant> {
+        let hook = self.hook.as_ref().and_then(Hooked::poll_timeout);
+        hook.into_iter().chain(self.engine.poll_latest()).min()
     }
 
     /// Does what is due at `now`, departures excepted.
@@ -186,7 +192,7 @@ impl HookedEngine {
             whole,
         };
         let paced = treatment(config, &FlowKey::new(side, &view)) == Some(Treatment::Pace);
-        (whole && paced && !packet.signed).then_some(side)
+        (whole && !arrival.unfinished && paced && !packet.signed).then_some(side)
     }
 
     fn meet_hook(&mut self, now: Instant, packet: Waiting) -> Result<Waiting, Stays> {
@@ -214,15 +220,16 @@ impl HookedEngine {
         let Waiting { id, from_mesh, to_mesh, .. } = packet;
         let bytes = &mut packet.bytes;
         let before = packet.changed.then(|| Rc::<[u8]>::from(&**bytes));
-        let rewritten = match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, bytes }) {
-            Decision::Accept => return Ok(packet),
-            Decision::Rewrite(bytes) => bytes.to_vec(),
-            Decision::Drop => return Err(Stays::Dropped),
-            Decision::Hold => {
-                before.into_iter().for_each(|bytes| drop(self.changed.insert(id, bytes)));
-                return Err(Stays::Held);
-            }
-        };
+        let rewritten =
+            match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, unfinished: false, bytes }) {
+                Decision::Accept => return Ok(packet),
+                Decision::Rewrite(bytes) => bytes.to_vec(),
+                Decision::Drop => return Err(Stays::Dropped),
+                Decision::Hold => {
+                    before.into_iter().for_each(|bytes| drop(self.changed.insert(id, bytes)));
+                    return Err(Stays::Held);
+                }
+            };
         Ok(Waiting { bytes: rewritten, changed: true, ..packet })
     }
 }

@@ -10,11 +10,13 @@ mod held_limit;
 mod hooked;
 mod interfaces;
 mod lateness;
+mod segmentation;
 mod services;
 mod shaped;
 mod standing_rules;
 mod strays;
 mod treatment;
+mod wakeups;
 mod worker;
 
 pub use command::{Args, run};

@@ -34,10 +34,11 @@ struct Class {
     sign: Option<Sign>,
 }
 
-/// The connection of a segment with data, and where that ends: the round trip in the mesh begins when it leaves the shaper.
+/// The connection of a segment with data, and where that begins and ends: the round trip in the mesh begins when it leaves the shaper.
 #[derive(Clone, Copy, Debug)]
 struct Timed {
     key: FlowKey,
+    start: Seq,
     end: Seq,
 }
 
@@ -93,8 +94,8 @@ impl ShapedEngine {
             self.hear(now, &arrival);
             return self.engine.handle(now, arrival);
         };
-        let Arrival { id, from_mesh, to_mesh, bytes } = arrival;
-        let changed = match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, bytes }) {
+        let Arrival { id, from_mesh, to_mesh, unfinished, bytes } = arrival;
+        let changed = match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, unfinished, bytes }) {
             Decision::Accept => None,
             Decision::Rewrite(bytes) => Some(Rc::<[u8]>::from(bytes)),
             Decision::Drop => return Decision::Drop,
@@ -122,8 +123,8 @@ impl ShapedEngine {
         loop {
             let leaves = self.left.pop().or_else(|| self.shaper.as_mut()?.poll(now))?;
             if let Shaped::Passes { packet: Waiting { timed, to, .. }, .. } = &leaves {
-                if let Some(Timed { key, end }) = timed {
-                    self.engine.leaves(now, key, *end);
+                if let Some(Timed { key, start, end }) = timed {
+                    self.engine.leaves(now, key, *start, *end);
                 }
                 self.ask(now, *to);
             }
@@ -192,6 +193,12 @@ impl ShapedEngine {
     pub fn poll_timeout(&self) -> Option<Instant> {
         let shaper = self.shaper.as_ref().and_then(Shaper::poll_timeout);
         shaper.into_iter().chain(self.engine.poll_timeout()).min()
+    }
+
+    /// Until when the driver may put that off, so that more leaves at once.
+    pub fn poll_latest(&self) -> Option<Instant> {
+        let shaper = self.shaper.as_ref().and_then(Shaper::poll_latest);
+        shaper.into_iter().chain(self.engine.poll_latest()).min()
     }
 
     /// Does what is due at `now`, departures excepted.
@@ -278,9 +285,15 @@ impl ShapedEngine {
     /// The class of a packet that goes into the mesh, and does not come from there.
     fn class(&self, arrival: &Arrival<'_>) -> Option<Class> {
         let (source, class) = class_of(arrival.bytes)?;
-        let config = self.engine.engine().config();
-        (side(config, (arrival.from_mesh, source), (arrival.to_mesh, class.to)) == Some(Side::Wired))
-            .then_some(class)
+        let engine = self.engine.engine();
+        let comes_in = side(engine.config(), (arrival.from_mesh, source), (arrival.to_mesh, class.to));
+        let class = (comes_in == Some(Side::Wired)).then_some(class)?;
+        if !arrival.unfinished {
+            return Some(class);
+        }
+        // What the kernel has still to cut takes the air of all its headers; what it has to finish may not be marked.
+        let on_wire = class.timed.and_then(|timed| engine.on_wire(&timed.key, arrival.bytes));
+        Some(Class { ecn: Ecn::NotEct, size: on_wire.unwrap_or(class.size), ..class })
     }
 }
 
@@ -328,7 +341,7 @@ fn timed(bytes: &[u8]) -> Option<(Timed, Sign)> {
     let wired = end(packet.source, segment.source_port);
     let key = FlowKey { wireless, wired };
     let sign = Sign::Segment(key, segment.seq, segment.end());
-    (segment.payload > 0).then(|| (Timed { key, end: segment.end() }, sign))
+    (segment.payload > 0).then(|| (Timed { key, start: segment.seq, end: segment.end() }, sign))
 }
 
 /// The class of a packet whose bytes nobody has kept: it cannot be marked.

@@ -34,7 +34,7 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 18] = [
+pub(super) static KEYS: [Key; 19] = [
     Departures::KEY,
     Key::time_or(
         "gap_initial_interval",
@@ -133,6 +133,12 @@ pub(super) static KEYS: [Key; 18] = [
         "Lateness of a departure that the next one makes up for (schemes.md 3.6).",
     )
     .preset(Preset::Time(PAPER.late_tolerance)),
+    Key::new(
+        "gap_burst_time",
+        real(&TIME, 0.0, 0.1),
+        "Of a flow whose interval is shorter, what is due within this time may leave at once, and lateness up to it is made up for.",
+    )
+    .preset(Preset::Time(PAPER.burst_time)),
 ];
 
 /// The gateway that the values of these keys describe, without goodput control.
@@ -163,5 +169,6 @@ pub(super) fn config(values: &Values) -> Config {
         segments_total: values.size("gap_segments_total"),
         idle: values.span("gap_idle"),
         late_tolerance: values.span("gap_late_tolerance"),
+        burst_time: values.span("gap_burst_time"),
     }
 }

@@ -115,6 +115,13 @@ impl ShaperConfig {
         u64::from(self.quantum) * u64::from(terms.weight.max(1))
     }
 
+    /// How long after it is due a departure may be waited for on purpose, so that others leave with it: half of a burst at rates at which
+    /// a burst has more than one packet, as the other half is left to timers.
+    pub(super) fn patience(&self) -> Span {
+        let packet = self.rate.time_to_send(Bytes(MTU)).unwrap_or(Span::MAX);
+        if packet < self.burst { self.burst / 2 } else { Span::ZERO }
+    }
+
     /// What all that waits may cost.
     pub(super) fn most_cost(&self) -> u64 {
         let bits =

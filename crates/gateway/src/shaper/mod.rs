@@ -348,6 +348,14 @@ impl<P> Shaper<P> {
         next.map(|next| next.max(self.meter.free_at()))
     }
 
+    /// Until when a driver may put off what [`Shaper::poll_timeout`] tells, so that more leaves at once: what is not used meanwhile is made up
+    /// for.
+    #[must_use]
+    pub fn poll_latest(&self) -> Option<Instant> {
+        let next = self.poll_timeout()?;
+        Some(if self.leaving.is_empty() { next + self.config.patience() } else { next })
+    }
+
     /// Other parameters; what waits stays.
     pub fn set_config(&mut self, config: ShaperConfig) {
         self.config = config;

@@ -19,6 +19,29 @@ fn the_host_with_the_most_pays_for_too_much() {
     assert!(bench.shaper.is_empty(), "all leaves within that time");
 }
 
+/// A driver that wakes when it must, and not before, lets as much go: what is due meanwhile leaves together.
+#[test]
+fn at_high_rates_a_driver_may_wake_late_and_lose_nothing() {
+    let carried = |bits: u64| {
+        let rate = Rate::bits_per_sec(bits);
+        let mut bench = Bench::new(ShaperConfig { rate, ..patient() });
+        bench.fill(3_000, 1, 1, 1_250);
+        let (mut wakes, mut latest) = (0, Span::ZERO);
+        while let Some(at) = bench.shaper.poll_latest().filter(|at| *at <= ms(20)) {
+            latest = latest.max(at.saturating_since(bench.shaper.poll_timeout().expect("one is due")));
+            bench.now = at;
+            bench.drain();
+            wakes += 1;
+        }
+        (bench.passed.len(), wakes, latest)
+    };
+    assert_eq!(carried(10_000_000), (21, 20, Span::ZERO), "10 Mbit/s, a packet a millisecond: on time");
+    let (packets, wakes, latest) = carried(1_000_000_000);
+    // Half a burst is 50 packets.
+    assert!((1_950..=2_001).contains(&packets) && wakes <= 41, "{packets} by {wakes} wake-ups");
+    assert_eq!(latest, Span::from_micros(500));
+}
+
 /// A window of ten segments is no reason to drop, however slow it leaves.
 #[test]
 fn a_senders_first_packets_may_wait_at_any_rate() {

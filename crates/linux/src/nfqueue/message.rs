@@ -11,6 +11,9 @@ const GENERIC: usize = 4;
 /// The flag bits of an attribute's type (NLA_F_NESTED, NLA_F_NET_BYTEORDER).
 const TYPE_MASK: u16 = 0x3fff;
 
+/// Of what the kernel says of a packet (`NFQA_SKB_INFO`): a checksum is missing, segments are still in one piece.
+const UNFINISHED: u32 = (libc::NFQA_SKB_CSUMNOTREADY | libc::NFQA_SKB_GSO) as u32;
+
 /// The number that the kernel gives a queued packet; a verdict names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PacketId(pub u32);
@@ -36,6 +39,8 @@ pub struct Queued<'a> {
     pub outdev: Option<u32>,
     /// Its length in bytes before the copy range cut it.
     pub length: u32,
+    /// It is not what will be on the wire: the kernel will cut it, or fill in its checksum, after the verdict (`NFQA_SKB_INFO`).
+    pub unfinished: bool,
     /// The packet from its IP header on, as far as the copy range goes. May be rewritten in place, to be sent along with the
     /// verdict ([`super::Verdicts::accept_with`]).
     pub payload: &'a mut [u8],
@@ -48,6 +53,7 @@ pub(crate) struct Head {
     indev: Option<u32>,
     outdev: Option<u32>,
     length: Option<u32>,
+    unfinished: bool,
     payload: Range<usize>,
 }
 
@@ -57,7 +63,8 @@ impl Head {
         // The payload was found within 16 bits' worth of attribute.
         let length = self.length.unwrap_or(self.payload.len() as u32);
         let payload = &mut datagram[self.payload];
-        Queued { id: self.id, indev: self.indev, outdev: self.outdev, length, payload }
+        let Self { id, indev, outdev, unfinished, .. } = self;
+        Queued { id, indev, outdev, length, unfinished, payload }
     }
 }
 
@@ -138,7 +145,8 @@ const fn ours(kind: libc::c_int) -> u16 {
 fn packet(datagram: &[u8], range: Range<usize>) -> Option<Head> {
     let message = datagram.get(..range.end)?;
     let (mut id, mut payload) = (None, None);
-    let mut head = Head { id: PacketId(0), indev: None, outdev: None, length: None, payload: 0..0 };
+    let mut head =
+        Head { id: PacketId(0), indev: None, outdev: None, length: None, unfinished: false, payload: 0..0 };
     let mut at = range.start;
     while at < range.end {
         let length = usize::from(native_u16(message, at)?);
@@ -151,6 +159,7 @@ fn packet(datagram: &[u8], range: Range<usize>) -> Option<Head> {
             libc::NFQA_PACKET_HDR => id = Some(PacketId(number()?)),
             libc::NFQA_IFINDEX_INDEV => head.indev = Some(number()?),
             libc::NFQA_IFINDEX_OUTDEV => head.outdev = Some(number()?),
+            libc::NFQA_SKB_INFO => head.unfinished = number()? & UNFINISHED != 0,
             libc::NFQA_CAP_LEN => head.length = Some(number()?),
             libc::NFQA_PAYLOAD => payload = Some(value),
             _ => {}
@@ -177,12 +186,29 @@ pub(super) fn bind(number: u16, copy_range: u16, options: &Options) -> Vec<u8> {
     let [a, b, c, d] = u32::from(copy_range).to_be_bytes();
     attribute(&mut bytes, libc::NFQA_CFG_PARAMS as u16, &[a, b, c, d, libc::NFQNL_COPY_PACKET as u8]);
     attribute(&mut bytes, libc::NFQA_CFG_QUEUE_MAXLEN as u16, &options.length.to_be_bytes());
-    let fail_open = libc::NFQA_CFG_F_FAIL_OPEN as u32;
-    let value = if options.fail_open { fail_open } else { 0 };
-    attribute(&mut bytes, libc::NFQA_CFG_FLAGS as u16, &value.to_be_bytes());
-    attribute(&mut bytes, libc::NFQA_CFG_MASK as u16, &fail_open.to_be_bytes());
+    flag(&mut bytes, libc::NFQA_CFG_F_FAIL_OPEN, options.fail_open);
     close(&mut bytes, start);
     bytes
+}
+
+/// One configuration message to a bound queue: whether packets come `whole` from now on, and how much of each is copied. The kernel answers
+/// only if it refuses.
+pub(super) fn wholeness(number: u16, whole: bool, copy_range: u16) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(64);
+    let start = start(&mut bytes, libc::NFQNL_MSG_CONFIG, libc::NLM_F_REQUEST, number);
+    let [a, b, c, d] = u32::from(copy_range).to_be_bytes();
+    attribute(&mut bytes, libc::NFQA_CFG_PARAMS as u16, &[a, b, c, d, libc::NFQNL_COPY_PACKET as u8]);
+    flag(&mut bytes, libc::NFQA_CFG_F_GSO, whole);
+    close(&mut bytes, start);
+    bytes
+}
+
+/// Appends that a flag of a queue is to be on or off.
+fn flag(bytes: &mut Vec<u8>, flag: libc::c_int, on: bool) {
+    let mask = flag as u32;
+    let value = if on { mask } else { 0 };
+    attribute(bytes, libc::NFQA_CFG_FLAGS as u16, &value.to_be_bytes());
+    attribute(bytes, libc::NFQA_CFG_MASK as u16, &mask.to_be_bytes());
 }
 
 /// Appends the verdict on packet `id`: `NF_DROP` or `NF_ACCEPT`, a new payload. The kernel answers only if it

@@ -1,4 +1,4 @@
-use super::message::{Message, Messages, PacketId, bind, verdict};
+use super::message::{Message, Messages, PacketId, bind, verdict, wholeness};
 use super::statistics::find;
 use super::{Options, Statistics, Verdicts};
 use proptest::collection::vec;
@@ -168,6 +168,24 @@ fn what_is_sent_has_the_layout_of_the_headers() {
         [[9, 0, 2, 0].as_slice(), &[0, 0, 255, 255, 2]].concat(),
         "copy 65,535 bytes"
     );
+}
+
+#[test]
+fn what_the_kernel_has_still_to_finish_is_told() {
+    // 14 what is open: 1 the checksum, 2 segments in one piece, 4 a checksum that nobody has verified.
+    let unfinished = |info: u8| {
+        let mut datagram = queued(&[HEADER, (14, &[0, 0, 0, info]), (10, b"packet")]);
+        let Some(Ok(Message::Packet(head))) = Messages::new().next(&datagram) else { panic!("{datagram:?}") };
+        head.with_payload(&mut datagram).unfinished
+    };
+    assert_eq!([0, 1, 2, 3, 4].map(unfinished), [false, true, true, true, false]);
+    let whole = wholeness(3, true, 512);
+    assert_eq!(u32::from_ne_bytes(whole[..4].try_into().expect("4")) as usize, whole.len());
+    assert_eq!(whole[6..8], 1_u16.to_ne_bytes(), "no answer is asked for");
+    let parameters = [9, 0, 2, 0, 0, 0, 2, 0, 2];
+    assert_eq!(whole[20..29], parameters, "copy 512 bytes");
+    assert_eq!(whole[32..], [[8, 0, 5, 0, 0, 0, 0, 4], [8, 0, 4, 0, 0, 0, 0, 4]].concat());
+    assert_eq!(wholeness(3, false, 512)[32..40], [8, 0, 5, 0, 0, 0, 0, 0]);
 }
 
 #[test]

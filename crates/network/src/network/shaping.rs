@@ -48,7 +48,12 @@ impl<T: Copy + Debug> Network<T> {
         let Some(machine) = &mut self.gateways.at(index).machine else { return };
         let Body::Tcp(segment) = &packet.body else { return };
         if segment.payload > 0 {
-            machine.leaves(now, &key(packet.destination_end(), packet.source_end()), segment.end());
+            machine.leaves(
+                now,
+                &key(packet.destination_end(), packet.source_end()),
+                segment.seq,
+                segment.end(),
+            );
         }
     }
 

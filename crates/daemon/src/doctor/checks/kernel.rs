@@ -123,6 +123,10 @@ pub(super) fn ebpf(config: &Config, facts: &Facts) -> Vec<Finding> {
             [Finding::good(subject, "bpf, sch_fq, tc")].into_iter().chain(idle).collect()
         }
         (true, Datapath::Nfqueue) => Vec::new(),
+        (false, Datapath::Ebpf) if config.is_pacing() && facts.part(Part::Bpf) != Presence::Absent => {
+            let found = format!("missing: {}; packets go through NFQUEUE in place of it", missing.join(", "));
+            vec![Finding::note(subject, found)]
+        }
         (false, Datapath::Ebpf) => {
             let found = format!("missing: {}", missing.join(", "));
             vec![Finding::serious(subject, found, "set datapath = \"nfqueue\", or install what is missing")]

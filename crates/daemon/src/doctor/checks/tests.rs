@@ -141,6 +141,8 @@ fn kernel_parts() {
     expect(MESH, absent(Part::SchFq), "eBPF data path", Note, "CONFIG_NET_SCH_FQ");
     let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n";
     expect(ebpf, absent(Part::SchFq), "eBPF data path", Serious, "CONFIG_NET_SCH_FQ");
+    let paced = format!("mode = \"pace\"\n{ebpf}");
+    expect(&paced, absent(Part::SchFq), "eBPF data path", Note, "NFQUEUE in place of it");
     expect(ebpf, |f| f.tools.extend([("tc", false)]), "eBPF data path", Serious, "the program tc");
     let repairs = worst(ebpf, &good(), "eBPF data path");
     assert!(

@@ -72,7 +72,14 @@ impl World {
 
     fn decide(&mut self, now: Instant, id: u32, mut bytes: Vec<u8>) -> Vec<Verdict> {
         let length = bytes.len() as u32;
-        let packet = Queued { id: PacketId(id), indev: None, outdev: None, length, payload: &mut bytes };
+        let packet = Queued {
+            id: PacketId(id),
+            indev: None,
+            outdev: None,
+            length,
+            unfinished: false,
+            payload: &mut bytes,
+        };
         self.dispatcher.decide(now, packet, &mut self.verdicts);
         std::mem::take(&mut self.verdicts.0)
     }
@@ -135,5 +142,5 @@ fn at_the_end_everything_passes() {
     for id in 14..20 {
         assert_eq!(w.decide(ms(41), id, World::packet(true, id * 1000, 1, 1000)), [Accept(id)]);
     }
-    assert_eq!((w.on_time(ms(1_000)), w.dispatcher.poll_timeout()), (vec![], None));
+    assert_eq!((w.on_time(ms(1_000)), w.dispatcher.wake_at()), (vec![], None));
 }

@@ -5,6 +5,7 @@ use meshpace_wire::{build, checksum_ok, parse};
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 mod rewriting;
+mod whole;
 
 const MSS: u32 = 1000;
 const ACK: Flags = Flags { ack: true, ..Flags::NONE };
@@ -97,7 +98,8 @@ impl World {
     fn hand_in(&mut self, now: Instant, bytes: &[u8]) -> Out {
         self.next += 1;
         let mut bytes = bytes.to_vec();
-        let arrival = Arrival { id: self.next, from_mesh: false, to_mesh: false, bytes: &mut bytes };
+        let arrival =
+            Arrival { id: self.next, from_mesh: false, to_mesh: false, unfinished: false, bytes: &mut bytes };
         match self.engine.handle(now, arrival) {
             Decision::Accept => Out::Accept,
             Decision::Rewrite(bytes) => Out::Rewrite(bytes.to_vec()),
@@ -220,7 +222,7 @@ fn what_does_not_cross_or_cannot_be_read_passes_and_is_counted() {
     );
     assert_eq!(w.hand_in(ms(0), &elsewhere), Out::Accept);
     let mut within = good.clone();
-    let arrival = Arrival { id: 9, from_mesh: true, to_mesh: true, bytes: &mut within };
+    let arrival = Arrival { id: 9, from_mesh: true, to_mesh: true, unfinished: false, bytes: &mut within };
     assert_eq!(w.engine.handle(ms(0), arrival), Decision::Accept);
     let mut udp = good.clone();
     udp[9] = 17;

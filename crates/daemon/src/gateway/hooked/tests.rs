@@ -83,7 +83,8 @@ impl World {
     fn hand_in(&mut self, now: Instant, bytes: &[u8]) -> Out {
         self.next += 1;
         let mut bytes = bytes.to_vec();
-        let arrival = Arrival { id: self.next, from_mesh: false, to_mesh: false, bytes: &mut bytes };
+        let arrival =
+            Arrival { id: self.next, from_mesh: false, to_mesh: false, unfinished: false, bytes: &mut bytes };
         match self.engine.handle(now, arrival) {
             Decision::Accept => Out::Accept,
             Decision::Rewrite(bytes) => Out::Rewrite(bytes.to_vec()),

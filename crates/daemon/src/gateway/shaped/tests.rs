@@ -51,7 +51,8 @@ impl World {
     fn hand_in(&mut self, now: Instant, bytes: &[u8]) -> bool {
         self.next += 1;
         let mut bytes = bytes.to_vec();
-        let arrival = Arrival { id: self.next, from_mesh: false, to_mesh: false, bytes: &mut bytes };
+        let arrival =
+            Arrival { id: self.next, from_mesh: false, to_mesh: false, unfinished: false, bytes: &mut bytes };
         match self.engine.handle(now, arrival) {
             Decision::Accept | Decision::Rewrite(_) => false,
             Decision::Hold => true,
@@ -297,4 +298,34 @@ fn letting_go_empties_the_shaper() {
     w.engine.let_go(ms(0));
     assert_eq!(w.outputs(ms(0)).len(), 9);
     assert_eq!(w.engine.shaping(), 0);
+}
+
+/// A packet of ten segments that is not cut yet waits as one, and the round trips of all of them begin when it leaves.
+#[test]
+fn what_the_kernel_has_in_one_piece_waits_and_leaves_so() {
+    let mut w = World::new(&SHAPED.replace("quantum", "flows = \"free\"\ntarget = \"1ms\"\nquantum"));
+    assert!(w.hand_in(ms(0), &down(9, 1)), "the air is taken for 10 ms");
+    let ends = (Ipv4Addr::from(INTERNET).into(), Ipv4Addr::new(10, 77, 1, 1).into());
+    let segment = |ports: (u16, u16)| Segment {
+        flags: Flags { ack: true, ..Flags::NONE },
+        window: 60_000,
+        ..Segment::new(ports.0, ports.1, Seq(1))
+    };
+    let data = Segment { payload: 14_600, ..segment((80, 5000)) };
+    let mut bytes = build(ends.0, ends.1, 62, &data, &vec![0; 14_600]);
+    bytes[1] |= Ecn::Ect0.bits();
+    w.next += 1;
+    let arrival = Arrival { id: 2, from_mesh: false, to_mesh: false, unfinished: true, bytes: &mut bytes };
+    assert_eq!(w.engine.handle(ms(0), arrival), Decision::Hold);
+    assert!(w.hand_in(ms(0), &down(9, 1)));
+    assert_eq!(w.outputs(ms(0)).len(), 1);
+    assert_eq!(w.left_until(ms(12)), [(ms(10), 2)]);
+    for (i, at) in [(2, 12), (10, 15)] {
+        let ack = Segment { ack: Seq(1 + i * 1_460), ..segment((5000, 80)) };
+        assert!(!w.hand_in(ms(at), &build(ends.1, ends.0, 62, &ack, &[])));
+    }
+    let flow = w.engine.engine().flows().remove(0);
+    assert_eq!((flow.stats.samples.0, flow.down.packets), (2, 10));
+    assert!(flow.stats.wireless_rtt.is_some_and(|rtt| rtt <= Span::from_millis(5)), "{:?}", flow.stats);
+    assert_eq!(w.left_until(ms(200)), [(ms(130), 3)], "ten packets of 1,500 bytes were before it");
 }
