@@ -1,10 +1,10 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|uploads [--seeds K]
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|stands|uploads [--seeds K]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
-waits at the gateway in ms. `chains` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
+waits at the gateway in ms. `chains`, `stands` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
 docs/hosts.md has the tables.
 """
 
@@ -73,7 +73,7 @@ def scenario(
 
 
 def _toml(value: object) -> str:
-    return f'"{value}"' if isinstance(value, str) else str(value)
+    return f'"{value}"' if isinstance(value, str) else str(value).lower()
 
 
 class Got(NamedTuple):
@@ -231,6 +231,20 @@ def chains(seeds: range) -> None:
     table(rows)
 
 
+def stands(seeds: range) -> None:
+    """What more packets waiting in the mesh bring one download alone, and cost it."""
+    rows = [["hops", "stands", "goodput @ delay", "goodput of plain's", "delay of plain's"]]
+    for hops in (3, 4):
+        plain = ended((1,), None, seeds, hops)
+        rows.append([str(hops), "plain", f"{plain[0]:.0f} @ {plain[1]:.0f}", "", ""])
+        for time in ("20ms", "60ms", "90ms", "120ms"):
+            shaper = {"gateway": "hosts", "hosts_by": "bytes", "hosts_find": "delay", "hosts_stands": time}
+            got = ended((1,), shaper, seeds, hops)
+            shares = [f"{got[0] / plain[0]:.1%}", f"{got[1] / plain[1]:.0%}"]
+            rows.append([str(hops), time, f"{got[0]:.0f} @ {got[1]:.0f}", *shares])
+    table(rows)
+
+
 def beside_uploads(seeds: range) -> None:
     """One host with a download, and one with an upload, at the end of a chain."""
     rows = [["hops", "gateway", "download @ delay", "upload @ delay"]]
@@ -248,7 +262,7 @@ def beside_uploads(seeds: range) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
-    cases |= {"chains": chains, "uploads": beside_uploads}
+    cases |= {"chains": chains, "stands": stands, "uploads": beside_uploads}
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
     given = parser.parse_args()

@@ -12,6 +12,7 @@ use meshpace_gateway::{
     Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Sign, Terms,
 };
 use meshpace_units::{Bytes, Ecn, Instant, Seq};
+use meshpace_wire::Outline;
 use meshpace_wire::protocol::{TCP, UDP};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -275,10 +276,12 @@ impl ShapedEngine {
         let Some(shaper) = self.shaper.as_mut().filter(|shaper| shaper.config().find.is_some()) else {
             return;
         };
-        let Some((ends, echo)) = echo_of(arrival.bytes) else { return };
+        let Ok(read) = meshpace_wire::outline(arrival.bytes) else { return };
         let config = self.engine.engine().config();
-        if side(config, (arrival.from_mesh, ends.0), (arrival.to_mesh, ends.1)) == Some(Side::Wireless) {
-            shaper.hears(now, echo);
+        let ends = ((arrival.from_mesh, read.source), (arrival.to_mesh, read.destination));
+        if side(config, ends.0, ends.1) == Some(Side::Wireless) {
+            shaper.comes(now, read.length);
+            echo_of(&read, arrival.bytes).into_iter().for_each(|echo| shaper.hears(now, echo));
         }
     }
 
@@ -315,21 +318,19 @@ fn class_of(bytes: &[u8]) -> Option<(IpAddr, Class)> {
     Some((read.source, Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed, sign }))
 }
 
-/// The ends of a packet from the mesh, and what it answers.
-fn echo_of(bytes: &[u8]) -> Option<((IpAddr, IpAddr), Echo)> {
-    let read = meshpace_wire::outline(bytes).ok()?;
+/// What a packet from the mesh answers.
+fn echo_of(read: &Outline, bytes: &[u8]) -> Option<Echo> {
     let end = |address, port| Endpoint { address, port };
     let wireless = end(read.source, read.ports.0);
     let key = FlowKey { wireless, wired: end(read.destination, read.ports.1) };
-    let echo = match read.protocol {
+    match read.protocol {
         TCP => {
             let segment = meshpace_wire::parse(bytes).ok()?.segment;
-            segment.flags.ack.then_some(Echo::Ack(key, segment.ack))?
+            segment.flags.ack.then_some(Echo::Ack(key, segment.ack))
         }
-        UDP => Echo::Spin(key, meshpace_wire::spin(bytes)?),
-        _ => return None,
-    };
-    Some(((read.source, read.destination), echo))
+        UDP => Some(Echo::Spin(key, meshpace_wire::spin(bytes)?)),
+        _ => None,
+    }
 }
 
 /// Which round trip of the mesh begins with a packet.

@@ -1,6 +1,6 @@
-//! The firewall rules that hand packets to the daemon: TCP of both IP versions (and, where hosts are shaped, all that goes into the mesh), at the
-//! FORWARD hook, with bypass, so
-//! that packets pass untouched while no daemon listens.
+//! The firewall rules that hand packets to the daemon: TCP of both IP versions (and, where hosts are shaped, all that goes into the mesh, and
+//! where their rate is found all that comes from there), at the FORWARD hook, with bypass, so that packets pass untouched while no daemon
+//! listens.
 //!
 //! They lead to the queue only while the data thread gets on ([`crate::lease`]): bypass alone would leave packets to a
 //! thread that hangs.
@@ -246,7 +246,7 @@ pub fn in_force_by_any_mode(config: &Config) -> Option<Found> {
     if matches!(found, Found::InForce(_)) || config.hosts.shaper.is_none() {
         return Some(found);
     }
-    in_force(&plan.with_the_other_shaping())
+    in_force(&plan.with_the_other_shaping(config))
         .filter(|other| matches!(other, Found::InForce(_)))
         .or(Some(found))
 }

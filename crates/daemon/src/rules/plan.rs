@@ -3,6 +3,7 @@
 use crate::config::{self, Config};
 use crate::lease::Ports;
 use ipnet::IpNet;
+use meshpace_gateway::ShaperConfig;
 use std::path::{Path, PathBuf};
 
 /// Whose rules they are. Each finds and removes its own alone.
@@ -51,13 +52,32 @@ pub enum Match {
 /// extension header or two.
 pub(super) const ACK_MAX: u32 = 120;
 
+/// Which packets are queued whatever they are, and not as TCP alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Whatever {
+    None,
+    /// Where hosts are shaped.
+    IntoMesh,
+    /// Where the rate of that is found, too: what comes from the mesh tells how long packets wait there.
+    BothWays,
+}
+
+impl Whatever {
+    fn of(shaper: Option<ShaperConfig>) -> Self {
+        match shaper.map(|shaper| shaper.find.is_some()) {
+            None => Self::None,
+            Some(false) => Self::IntoMesh,
+            Some(true) => Self::BothWays,
+        }
+    }
+}
+
 /// All rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     owner: Owner,
     matches: Vec<Match>,
-    /// What goes into the mesh is queued whatever it is.
-    all_into_mesh: bool,
+    whatever: Whatever,
     queue: u16,
     lock: PathBuf,
     ports: Option<Ports>,
@@ -65,7 +85,7 @@ pub struct Plan {
 
 impl Plan {
     /// The rules that a configuration asks for: all TCP to and from the mesh's interfaces and subnets, and where hosts are shaped
-    /// everything to them.
+    /// everything to them, and from them where the rate is found.
     #[must_use]
     pub fn of(config: &Config) -> Self {
         let interfaces = config.mesh.interfaces.iter();
@@ -77,16 +97,17 @@ impl Plan {
         Self {
             owner: Owner::Gateway,
             matches,
-            all_into_mesh: config.shaper().is_some(),
+            whatever: Whatever::of(config.shaper()),
             queue: config.nfqueue.queue,
             lock: lock_of(config),
             ports: None,
         }
     }
 
-    /// The same with hosts shaped where they were not, and the other way round.
-    pub(super) fn with_the_other_shaping(self) -> Self {
-        Self { all_into_mesh: !self.all_into_mesh, ..self }
+    /// The same with hosts shaped where they were not, as the configuration has it, and the other way round.
+    pub(super) fn with_the_other_shaping(self, config: &Config) -> Self {
+        let shaped = config.hosts.shaper.filter(|_| self.whatever == Whatever::None);
+        Self { whatever: Whatever::of(shaped), ..self }
     }
 
     /// The rules of an edge: what acknowledges, on its way out of these interfaces.
@@ -95,7 +116,7 @@ impl Plan {
         Self {
             owner: Owner::Edge,
             matches: interfaces.iter().cloned().map(Match::AcksTo).collect(),
-            all_into_mesh: false,
+            whatever: Whatever::None,
             queue: edge.queue,
             lock: lock_beside(&edge.socket),
             ports: None,
@@ -124,12 +145,16 @@ impl Plan {
 
     /// Whether a rule queues TCP's packets alone.
     pub(super) const fn is_of_tcp(&self, rule: &Match) -> bool {
-        !(self.all_into_mesh && matches!(rule, Match::To(_) | Match::Destination(_)))
+        match self.whatever {
+            Whatever::None => true,
+            Whatever::IntoMesh => !matches!(rule, Match::To(_) | Match::Destination(_)),
+            Whatever::BothWays => false,
+        }
     }
 
     /// Whether all rules do.
-    pub(super) const fn is_all_of_tcp(&self) -> bool {
-        !self.all_into_mesh
+    pub(super) fn is_all_of_tcp(&self) -> bool {
+        self.whatever == Whatever::None
     }
 
     pub(super) const fn queue(&self) -> u16 {

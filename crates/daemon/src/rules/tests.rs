@@ -51,6 +51,20 @@ const BEST: Form =
 const FORMS: [Form; 2] =
     [BEST, Form { hook: Hook::BeforeFilter, leased: false, spares_invalid: false, repairs_untracked: false }];
 
+/// Datagrams that come from the mesh tell by QUIC's spin bit how long packets wait there.
+#[test]
+fn where_the_rate_is_found_both_ways_are_queued_whatever_they_are() {
+    let config = Config::parse("a.toml", SHAPED.replace("\"1Mbps\"", "\"auto\"").as_bytes()).unwrap();
+    let plan = Plan::of(&config);
+    assert!(plan.matches().all(|rule| !plan.is_of_tcp(rule)));
+    let observes = plan.clone().with_the_other_shaping(&config);
+    assert!(observes.is_all_of_tcp());
+    assert_eq!(observes.with_the_other_shaping(&config), plan);
+    let from_mesh = Match::From("mesh0".into());
+    assert!(shaped().is_of_tcp(&from_mesh), "at a given rate nothing has to be told");
+    assert!(!shaped().is_of_tcp(&Match::To("mesh0".into())));
+}
+
 #[test]
 fn iptables_of_both_kinds_install_verify_replace_and_remove() {
     for (backend, form) in IPTABLES.into_iter().flat_map(|backend| FORMS.map(|form| (backend, form))) {

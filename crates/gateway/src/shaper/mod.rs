@@ -267,6 +267,11 @@ impl<P> Shaper<P> {
         self.config.rate = finder.rate();
     }
 
+    /// A packet came from the mesh that is so long, whatever it is: what hosts send is held by nothing, and takes the air of what they fetch.
+    pub fn comes(&mut self, now: Instant, size: Bytes) {
+        self.finder.iter_mut().for_each(|finder| finder.on_uplink(now, size));
+    }
+
     /// A packet has just left for a host: the number of the request for an echo that is to follow it on its way, if one is. What answers it
     /// is told to [`Shaper::hears`].
     #[must_use = "it is to be sent"]

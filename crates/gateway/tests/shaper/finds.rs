@@ -227,6 +227,21 @@ fn a_rate_that_nothing_is_measured_at_falls_to_its_least() {
     assert!(!mesh.shaper.found().expect("it is found").is_blind);
 }
 
+/// What hosts send is held by nothing: beside twice as much of it as goes in, twice as many packets may wait.
+#[test]
+fn beside_uploads_more_packets_wait() {
+    let waiting = [0, 2].map(|times| {
+        let mut mesh = Mesh::new(2_000_000, &[Says::Truth]);
+        let uploads = |_, mesh: &mut Mesh| mesh.shaper.comes(mesh.now, Bytes(250 * times));
+        mesh.run_with(8, uploads);
+        mesh.waits.clear();
+        mesh.run_with(10, uploads);
+        mesh.waits.sort_unstable();
+        mesh.waits[mesh.waits.len() / 2].as_secs_f64()
+    });
+    assert!((1.5..4.0).contains(&(waiting[1] / waiting[0])), "{waiting:?}");
+}
+
 /// UDP alone, to hosts that answer an echo: ten a second, whatever the rate.
 #[test]
 fn a_rate_is_found_by_echoes_where_nothing_else_tells_one() {

@@ -36,6 +36,7 @@ impl<T: Copy + Debug> Network<T> {
     pub(super) fn tell_shaper(&mut self, index: usize, packet: &Packet) {
         let now = self.now();
         let Some(shaper) = &mut self.gateways.at(index).shaper else { return };
+        shaper.comes(now, packet.size);
         if let Some(echo) = echo(packet) {
             shaper.hears(now, echo);
             self.set_gateway_alarm(index);

@@ -13,6 +13,7 @@ mod probes;
 mod segments;
 mod spin;
 mod trips;
+mod uplink;
 
 pub use trips::{By, Echo, Sign};
 
@@ -25,6 +26,7 @@ use meshpace_units::{Bytes, Instant, Rate, Span};
 use path::Path;
 use probes::Probes;
 use trips::Trips;
+use uplink::Uplink;
 
 /// What the laws count in.
 const PACKET: Bytes = Bytes(1_500);
@@ -95,6 +97,7 @@ pub(super) struct Finder {
     usual: f64,
     counted: Instant,
     carried: Carried,
+    uplink: Uplink,
     paths: BTreeMap<IpAddr, Path>,
     hosts_max: usize,
     /// The wait that counts, and when it was looked for.
@@ -130,6 +133,7 @@ impl Finder {
             usual: begin,
             counted: Instant::ZERO,
             carried: Carried::default(),
+            uplink: Uplink::default(),
             paths: BTreeMap::new(),
             hosts_max,
             common: None,
@@ -171,6 +175,11 @@ impl Finder {
         Found { find, queue, tcp, spin, probes, asked, heard, is_blind }
     }
 
+    /// A packet came from the mesh.
+    pub fn on_uplink(&mut self, now: Instant, size: Bytes) {
+        self.uplink.comes(now, size.0 as f64 / PACKET.0 as f64);
+    }
+
     /// A packet leaves for a host.
     pub fn leaves(
         &mut self,
@@ -187,6 +196,7 @@ impl Finder {
         self.left = Some(now);
         self.law.on_arrived(cost as f64 / PACKET.0 as f64);
         self.carried.on_packet(now, cost as f64 / PACKET.0 as f64);
+        self.uplink.leaves(now, size.0 as f64 / PACKET.0 as f64);
         if let Some(path) = self.paths.get_mut(&host) {
             path.leaves(size.0 as f64 / PACKET.0 as f64);
         }
@@ -248,7 +258,7 @@ impl Finder {
                 return;
             }
         }
-        let waits = (self.usual * self.find.stands.as_secs_f64()).max(WAITING);
+        let waits = (self.usual * self.find.stands.as_secs_f64()).max(WAITING) * self.uplink.times();
         let path = self.paths.entry(host).or_insert_with(|| Path::new(now));
         path.on_round_trip(now, rtt, by, price.max(1.0), &for_so_many(waits, 1.0));
         path.keep_within(self.find);
