@@ -1,10 +1,11 @@
 """This machine's own TCP through a live gateway that shapes by host, and through one that does not: who gets what.
 
-    .venv/bin/python bench/hosts_live.py shares|line [--runs K] [--seconds S]
+    .venv/bin/python bench/hosts_live.py shares|use|quic|line [--runs K] [--seconds S]
 
 The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel, which carries 1.0 to
 1.3 Mbit/s of downloads, by their acknowledgements. CUBIC, as root, in network namespaces. Payload in kbit/s (median
 of the runs), echo in ms (median and 95 % of all): a datagram of 100 bytes every 100 ms to the first host and back.
+`use` is of a page and a call beside bulk (bench/hosts_use.py), `quic` of downloads over QUIC (bench/hosts_quic.py).
 `line` is of veth without a mesh, iperf3's downloads in Mbit/s: what the shaper itself can do. docs/hosts.md has the
 tables.
 """
@@ -35,6 +36,8 @@ from net import SERVER, Delays, Net, client
 from traffic import Bulk
 
 from demo_gateway import missing
+from hosts_quic import build, download
+from hosts_use import call, page, told
 from meshpace.stats import jain_index
 
 MESH = Delays(wired=0.010, mesh=0.002, mesh_model="airtime=900us,rate=11Mbps,hops=4,queue=50", logged=False)
@@ -147,15 +150,76 @@ def line(runs: int, seconds: float) -> None:
         print(f"| {flows} | {' | '.join(cells)} |", flush=True)
 
 
+def use(runs: int, seconds: float) -> None:
+    """A page and a call of the first host beside four downloads of another one, or of its own."""
+    print("| beside | gateway | page, s | call down: median, ms | 99 % | lost | call up: median, ms | 99 % | lost |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    cases = {"nothing": None, "four downloads of another host": 1, "four downloads of the same host": 0}
+    for case, host in cases.items():
+        for gateway in (PLAIN, FREE, AUTO):
+            pages: list[float] = []
+            delays: dict[str, list[float]] = {"down": [], "up": []}
+            for _ in range(runs):
+                with ExitStack() as stack:
+                    folder = stack.enter_context(tempfile.TemporaryDirectory())
+                    net = stack.enter_context(Net(Path(folder), MESH, clients=2, room="b"))
+                    stack.enter_context(Daemon(net, gateway.mode, more=gateway.more))
+                    for _ in range(0 if host is None else 4):
+                        stack.enter_context(Bulk(net, congestion="cubic", host=host or 0))
+                    time.sleep(WARM_UP_S)
+                    with call(net) as got:
+                        time.sleep(seconds)
+                    for way, of in got.items():
+                        delays[way] += of
+                    pages.append(page(net))
+            ways = " | ".join(told(of) for of in delays.values())
+            print(f"| {case} | {gateway.label} | {statistics.median(pages):.1f} | {ways} |", flush=True)
+
+
+def quic(runs: int, seconds: float) -> None:
+    """A download over QUIC of the first host, alone and beside one over TCP of the second."""
+    program = build()
+    print("| hosts | gateway | spin bit | first, QUIC | second, TCP | Jain | round trips by TCP, spin bit, echoes |")
+    print("|---|---|---|---|---|---|---|")
+    deaf = AUTO._replace(label="hosts, rate auto, no echoes", more=AUTO.more + "probes = 0\n")
+    for beside, gateways in ((False, (PLAIN, FREE, AUTO, deaf)), (True, (PLAIN, FREE, AUTO))):
+        for gateway in gateways:
+            for spin in (True, False) if gateway in (AUTO, deaf) else (True,):
+                gots: list[tuple[float, float]] = []
+                trips: list[str] = []
+                for _ in range(runs):
+                    with ExitStack() as stack:
+                        folder = stack.enter_context(tempfile.TemporaryDirectory())
+                        net = stack.enter_context(Net(Path(folder), MESH, clients=2, room="b"))
+                        daemon = stack.enter_context(Daemon(net, gateway.mode, more=gateway.more))
+                        hosts = [1] if beside else []
+                        bulks = [stack.enter_context(Bulk(net, congestion="cubic", host=host)) for host in hosts]
+                        with download(net, program, spin, WARM_UP_S, seconds) as fetching:
+                            time.sleep(WARM_UP_S)
+                            before = [bulk.received for bulk in bulks]
+                            time.sleep(seconds)
+                            tcp = sum(bulk.received for bulk in bulks) - sum(before)
+                            found = daemon.status().get("hosts", {}).get("found")
+                            out, _ = fetching.communicate()
+                        gots.append((int(out) * 8e-3 / seconds, tcp * 8e-3 / seconds))
+                        trips += [f"{found['tcp']}, {found['spin']}, {found['probes']}"] if found else []
+                one, two = (statistics.median(of) for of in zip(*gots, strict=True))
+                jain = f"{jain_index([one, two]) or 0.0:.3f}" if beside else ""
+                cells = [f"{one:.0f}", f"{two:.0f}" if beside else "", jain, "; ".join(trips)]
+                hosts_word = "QUIC beside TCP" if beside else "QUIC alone"
+                spins = "on" if spin else "off"
+                print(f"| {hosts_word} | {gateway.label} | {spins} | {' | '.join(cells)} |", flush=True)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["shares", "line"])
+    parser.add_argument("what", choices=["shares", "use", "quic", "line"])
     parser.add_argument("--runs", type=int, default=5, metavar="K")
     parser.add_argument("--seconds", type=float, default=25.0, metavar="S")
     given = parser.parse_args()
     if os.geteuid() != 0 or missing():
         raise SystemExit("needs root, and what `make setup` builds")
-    measures = {"shares": shares, "line": line}
+    measures = {"shares": shares, "use": use, "quic": quic, "line": line}
     measures[given.what](given.runs, given.seconds)
 
 
