@@ -126,6 +126,9 @@ async fn main() -> Outcome<()> {
         ["fetch", at, from, spin, warm_up, seconds] => {
             fetch(at.parse()?, from.parse()?, spin, warm_up.parse()?, seconds.parse()?).await
         }
-        _ => Err("quic serve ADDRESS:PORT spin|still; quic fetch ADDRESS:PORT FROM spin|still WARM_UP SECONDS".into()),
+        _ => {
+            Err("quic serve ADDRESS:PORT spin|still; quic fetch ADDRESS:PORT FROM spin|still WARM_UP SECONDS"
+                .into())
+        }
     }
 }
