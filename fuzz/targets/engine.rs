@@ -228,7 +228,7 @@ impl World {
             self.originals.push(original);
         }
         let mut buffer = bytes.clone();
-        let arrival = Arrival { id, from_mesh, to_mesh, bytes: &mut buffer };
+        let arrival = Arrival { id, from_mesh, to_mesh, unfinished: false, bytes: &mut buffer };
         let upward = packet.is_some_and(|packet| {
             let acknowledges = packet.segment.flags.ack && !packet.segment.flags.syn && !packet.signed;
             acknowledges && self.engine.config().mesh.contains(packet.source)
