@@ -10,7 +10,7 @@ endif
 
 RUST_SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml Cargo.lock
 
-.PHONY: setup for-tests demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel wheel-for-tests site tables reproduction release-check clean
+.PHONY: setup trained for-tests demo demo-gateway test soak test-vm validate bench bench-gateway fuzz static packages wheel wheel-for-tests site tables reproduction release-check clean
 
 ## Virtual environment, tools, the engine as an extension module, the daemon; Debian packages where root.
 setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
@@ -18,7 +18,7 @@ setup: $(VENV)/.debian $(VENV)/.engine target/release/meshpaced
 $(VENV)/.tools: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or later is needed") if sys.version_info < (3, 11) else None'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9.4,<2'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.13,<2'
 	touch $@
 
 # The engine and, with it, the package and its dependencies. maturin installs in place: Python changes act at once.
@@ -27,6 +27,13 @@ $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 	$(DEVELOP) --release
 	rm -f $(VENV)/.checked
 	touch $@
+
+## The same engine, a tenth to a third faster (docs/benchmarks.md): built, run to see which branches it takes, built again; three times as long.
+trained: $(VENV)/.tools
+	rustup component add llvm-tools
+	$(DEVELOP) --release --pgo
+	rm -f $(VENV)/.checked
+	touch $(VENV)/.engine
 
 DEVELOP = PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --quiet --extras dev
 
@@ -192,7 +199,7 @@ packages: static
 	packaging/deb/build.sh target/static/meshpaced $$here target/packages
 
 ## A wheel for Python 3.11 and later, target/wheels/, scenarios and papers included, which needs no Rust where it is installed. WHEEL_GLIBC=2.17
-## (or another) links with zig's copy of that glibc; WHEEL_GLIBC= with this machine's.
+## (or another) links with zig's copy of that glibc; WHEEL_GLIBC= with this machine's. WHEEL_TRAINED=yes builds it as `make trained` does.
 WHEEL_GLIBC ?= 2.17
 WHEEL_DIR ?= target/wheels
 WHEEL_PROFILE ?= release
@@ -200,7 +207,7 @@ wheel: $(VENV)/.tools
 	$(if $(WHEEL_GLIBC),$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang)
 	@trap 'rm -rf python/meshpace/scenarios python/meshpace/papers' EXIT; mkdir -p python/meshpace/scenarios && cp scenarios/*.toml python/meshpace/scenarios \
 	  && for file in papers/*/*.toml papers/*/*.py; do install -D -m 644 $$file python/meshpace/$$file || exit 1; done \
-	  && VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --profile $(WHEEL_PROFILE) --quiet --out $(WHEEL_DIR) \
+	  && VIRTUAL_ENV=$(abspath $(VENV)) PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --profile $(WHEEL_PROFILE) --quiet --out $(WHEEL_DIR) $(if $(WHEEL_TRAINED),--pgo) \
 	    $(if $(WHEEL_GLIBC),--zig --compatibility manylinux_$(subst .,_,$(WHEEL_GLIBC)))
 	@ls -l $(WHEEL_DIR)/*.whl
 
