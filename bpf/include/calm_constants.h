@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* The constants of calm's law in integers (calm.h). Those with a `dr_` beside them are the defaults of the law in Rust (crates/pacing,
+ * DelayRateConfig::CALM); where the others come from stands in docs/law.md. */
+#ifndef MESHPACE_CALM_CONSTANTS_H
+#define MESHPACE_CALM_CONSTANTS_H
+
+#include "logarithm.h"
+
+#define TICKS 32u                     /* a microsecond */
+#define LG_TICKS 836564622ll          /* ticks a second */
+#define LG_MICROSECONDS 668792462ll   /* microseconds a second */
+
+/* What the law ships with (DelayRateConfig::CALM); logarithms where the name begins with LG. */
+#define LG_DELTA (-17266211ll)        /* dr_delta = 0.7 */
+#define DELTA_NUMERATOR 7
+#define DELTA_DENOMINATOR 10
+#define LG_DELTA_TRAINS (-28940579ll) /* dr_delta_trains = 0.55 */
+#define GAIN 1677722                  /* dr_gain = 0.1, in units of 2^-24 */
+#define LG_RISE 12102203ll            /* dr_rise = 0.25, a natural logarithm */
+#define LG_FALL 145226438ll           /* dr_fall = 3 */
+#define SAMPLES 2                     /* dr_samples */
+#define SELDOM 4                      /* empty paths in the time of two acknowledgements, where they are thinned */
+#define PART_US 3750000ull            /* an eighth of dr_horizon = 30 s */
+#define LG_START 189376389ll          /* dr_start = 50 */
+#define LG_FIRST LG(2)                /* dr_first = 4 */
+#define LG_TIMEOUT (-17266211ll)      /* dr_timeout = 0.7 */
+#define LG_ROOM LG(1)                 /* dr_room = 2 */
+#define SLACK 16                      /* dr_slack */
+#define SHARE 1                       /* a half of what is too much in a queue goes in a round trip; while it drains */
+#define DRAIN 2                       /* a quarter */
+#define LG_SHARE 10802114ll           /* dr_friendly = 1.25 */
+#define LOSSY_NUMERATOR 7             /* dr_lossy = 7 / 1000 */
+#define LOSSY_DENOMINATOR 1000
+
+#define LG_SLOWEST (-77910978ll)      /* 0.2 packets a second */
+#define LG_FASTEST 780257873ll        /* 10^7 */
+#define SHORTEST_QUEUE (10 * TICKS)   /* 10 us */
+#define LG_SHORTEST_QUEUE (279237570ll - LG_TICKS)
+#define INSIDE (250 * TICKS)          /* over a shorter path there is no radio, and what comes within */
+#define LG_INSIDE_QUEUE (424257413ll - LG_TICKS) /* 200 us may wait */
+#define LG_FULL LG(3)                 /* from 8 packets on that wait, and more than may, the queue drains by what arrives */
+#define JITTER (200 * TICKS)          /* a round trip is prompt up to this, and up to */
+#define JITTER_SHARE 16               /* this share of a packet's time, and of the empty path */
+#define LG_IN_USE (-44356546ll)       /* 0.4 */
+#define LG_THREE_HALVES 19628084ll
+#define LG_BELOW_TWO 33311781ll       /* 1.99 */
+#define LG_LONG LG(8)                 /* a path is long from 256 packets on */
+#define WIRE_EMPTY 4                  /* steps with an empty queue that tell of a wire */
+#define WIRE_PROMPT 24                /* or so many round trips */
+#define WIRE_STEPS 1000
+#define FEWEST_LOSSES 3
+#define INTERVALS 8
+#define HELD_FIRST 8                  /* empty round trips until a second train is tried again */
+#define HELD_LAST 256
+#define STAYED 16
+/* What a mark leaves, 0.8 (RFC 8511, section 3.1). The law in Rust hears of none. */
+#define LG_MARK (-10802114ll)
+
+#endif
