@@ -41,8 +41,8 @@ pages='meshpaced|meshpaced-config|hosts|host|edge|ebpf|endpoint|schemes|nat|cong
 for page in $(echo "$pages" | tr '|' ' '); do
 	# A link to what the package does not have becomes its words.
 	sed -E -e "s/\]\((($pages)\.md[^)]*|#[^)]*|https?:[^)]*)\)/](@\1)/g" \
-		-e 's/!?\[([^]]*)\]\([^@)][^)]*\)/\1/g' -e 's/\]\(@/](/g' "$root/docs/$page.md" > "$tree/page"
-	put 644 "$tree/page" "$doc/$page.md"
+		-e 's/!?\[([^]]*)\]\([^@)][^)]*\)/\1/g' -e 's/\]\(@/](/g' "$root/docs/${page}.md" > "$tree/page"
+	put 644 "$tree/page" "$doc/${page}.md"
 	rm "$tree/page"
 done
 put 644 "$root/packaging/meshpaced.toml" $doc/examples/meshpaced.toml

@@ -132,7 +132,7 @@ run = "iperf3 -J -c n2 -C cubic -t 2"
 collect = "iperf3"
 [[emulate.node]]
 node = "n2"
-run = "iperf3 -s"
+run = "sleep 0.5; iperf3 -s"
 """.replace("PING", " ".join(PING))
 
 
@@ -160,6 +160,7 @@ def test_babeld_finds_its_routes_and_commands_wait_for_them(tmp_path: Path) -> N
     assert "ttl=63" in ping["output"]
     (there,) = (row for row in result["traffic"] if (row["from"], row["to"]) == ("n0", "n2"))
     assert (there["hops"], there["delivered"] > 100) == (2, True)
+    # The client is listed before a server that takes half a second to come up, and waits for it.
     (emulated,) = result["flows"]
     (twin,) = engine.run_many([Job(str(saved), saved.read_bytes(), ("measure.duration=6s", "measure.warmup=3s"))])
     # Two seconds from slow start on beside three that are under way: of one size, more is not said (docs/emulation.md).

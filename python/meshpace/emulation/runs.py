@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -16,6 +17,11 @@ from typing import Any
 from meshpace.emulation.engine import Engine
 from meshpace.emulation.namespaces import within
 from meshpace.emulation.record import Host
+
+_PATIENCE_S = 1.0
+"""Other commands wait for a server to listen for no longer than this."""
+_LISTEN = "0A"
+"""A socket's state in /proc/net/tcp (TCP_LISTEN, include/net/tcp_states.h)."""
 
 
 @dataclass(slots=True)
@@ -48,6 +54,19 @@ class Run:
 
     def _start(self, words: list[str], environment: dict[str, str], output: int) -> subprocess.Popen[bytes]:
         return subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=output, env=environment, start_new_session=True)
+
+    @property
+    def serves(self) -> bool:
+        """Whether it starts an iperf3 server."""
+        return _SERVER.search(self.command) is not None
+
+    def wait_until_it_listens(self) -> None:
+        """Returns when a server on its host does, or it has ended, or there is none for long."""
+        end = time.monotonic() + _PATIENCE_S
+        while self.process is not None and self.process.poll() is None and time.monotonic() < end:
+            if _listens(self.process.pid, Path("/run/netns", self.host.namespace)):
+                return
+            time.sleep(0.01)
 
     def end(self) -> None:
         """Kills what still runs of it."""
@@ -89,6 +108,17 @@ def _is_server(command: str) -> bool:
     return ">" not in command and _SERVER.search(command) is not None
 
 
+def _listens(process: int, namespace: Path) -> bool:
+    """Whether a TCP socket listens in the network namespace of a process, once it is in the one that is meant."""
+    at = Path("/proc", str(process))
+    with suppress(OSError):
+        if (at / "ns" / "net").stat().st_ino != namespace.stat().st_ino:
+            return False
+        rows = [row.split() for table in ("tcp", "tcp6") for row in (at / "net" / table).read_text().splitlines()[1:]]
+        return any(row[3] == _LISTEN for row in rows)
+    return False
+
+
 def start_ordinary_from_now_on() -> None:
     """What this thread starts from now on is scheduled as ordinary programs are, even if it is not itself.
 
@@ -104,17 +134,22 @@ def start_ordinary_from_now_on() -> None:
 def run_all(runs: Iterable[Run], folder: Path, zero: float, dilation: float, engine: Engine) -> None:
     """Starts every run when its time has come, or at once if it is over, and kills what still runs at the end of time.
 
-    ``zero`` is time 0 by the clock. Runs have ordinary priority, whatever ours is.
+    ``zero`` is time 0 by the clock. Of several at one time the iperf3 servers begin first, and the others when these
+    listen: a client that comes before its server ends at once. Runs have ordinary priority, whatever ours is.
 
     Raises:
         EmulationError: the engine has failed.
     """
     start_ordinary_from_now_on()
-    waiting = sorted(runs, key=lambda run: run.start_s)
+    waiting = sorted(runs, key=lambda run: (run.start_s, not run.serves))
+    servers: list[Run] = []
     for number, run in enumerate(waiting):
         if engine.is_over(zero + dilation * run.start_s):
             break
+        while servers and not run.serves:
+            servers.pop().wait_until_it_listens()
         run.begin(folder / f"output-{number}", zero)
+        servers += [run] if run.serves else []
     else:
         engine.is_over(None)
     # While the devices are still there: without them commands would fail that have not.
