@@ -28,7 +28,7 @@ $(VENV)/.engine: $(VENV)/.tools $(RUST_SOURCES)
 	rm -f $(VENV)/.checked
 	touch $@
 
-## The same engine, a tenth to a third faster (docs/benchmarks.md): built, run to see which branches it takes, built again; three times as long.
+## The same engine, up to a fifth faster (docs/benchmarks.md): built, run to see which branches it takes, built again; three times as long.
 trained: $(VENV)/.tools
 	rustup component add llvm-tools
 	$(DEVELOP) --release --pgo
