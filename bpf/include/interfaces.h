@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The interfaces into the mesh, by index, and how long their link-layer header is. User space writes it
- * (crates/daemon/src/ebpf/interfaces.rs). */
+ * (crates/daemon/src/ebpf/programs.rs). */
 #ifndef MESHPACE_INTERFACES_H
 #define MESHPACE_INTERFACES_H
 

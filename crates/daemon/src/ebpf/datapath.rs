@@ -108,9 +108,9 @@ fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel
     };
     let mut shaper = config.hosts.shaper.map(|shaper| shaping::Kernel::load(sizes(&shaper))).transpose()?;
     for interface in &config.mesh.interfaces {
-        kernel.attach(interface)?;
+        kernel.programs.attach(interface)?;
         if let Some(shaper) = &mut shaper {
-            shaper.attach(interface)?;
+            shaper.programs.attach(interface)?;
         }
     }
     Ok(shaper)
@@ -230,20 +230,20 @@ impl Datapath {
         }
         unprepare(&self.chosen.config.mesh.interfaces);
         if let Some(hosts) = &mut self.hosts {
-            hosts.kernel().detach();
+            hosts.kernel().programs.detach();
         }
-        self.kernel.detach();
+        self.kernel.programs.detach();
         Ok(())
     }
 
     /// Puts the programs on interfaces that were made anew.
     fn follow(&mut self) -> io::Result<()> {
-        for interface in self.kernel.follow().map_err(io::Error::other)? {
+        for interface in self.kernel.programs.follow().map_err(io::Error::other)? {
             eprintln!("meshpaced: interface {interface} was made anew: attached again");
             prepare(&self.chosen.config).map_err(io::Error::other)?;
         }
         if let Some(hosts) = &mut self.hosts {
-            hosts.kernel().follow().map_err(io::Error::other)?;
+            hosts.kernel().programs.follow().map_err(io::Error::other)?;
         }
         Ok(())
     }

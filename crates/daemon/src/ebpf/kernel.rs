@@ -1,13 +1,13 @@
 //! The kernel's side: loading the programs, attaching them to the mesh interfaces, reading and writing their maps.
 
 use super::engine::Order;
-use super::interfaces::Interfaces;
 use super::layout::{self, COUNTERS, Event, FLOW, FLOW_KEY, KernelFlow, PACE, SETTINGS, Settings};
-use super::loading::{self, map, sums};
+use super::loading::{self, sums};
+use super::programs::Programs;
 use crate::Failure;
+use aya::include_bytes_aligned;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::TcAttachType;
-use aya::{Ebpf, include_bytes_aligned};
 use meshpace_gateway::FlowKey;
 use std::io;
 use std::os::fd::AsFd;
@@ -82,10 +82,10 @@ counters! {
     lost_events,
 }
 
-/// The loaded programs and their maps. Dropping it detaches them.
+/// The loaded programs and their maps. Dropping it detaches the programs.
 pub struct Kernel {
-    ebpf: Ebpf,
-    interfaces: Interfaces,
+    /// The programs, to put on interfaces.
+    pub programs: Programs,
     flows: HashMap<MapData, [u8; FLOW_KEY], [u8; FLOW]>,
     paces: HashMap<MapData, [u8; FLOW_KEY], [u8; PACE]>,
     settings: Array<MapData, [u8; SETTINGS]>,
@@ -101,37 +101,15 @@ impl Kernel {
     /// lacks CAP_BPF, CAP_NET_ADMIN and CAP_PERFMON.
     pub fn load(sizes: Sizes) -> Result<Self, Failure> {
         let sizes = [("flows", sizes.flows), ("paces", sizes.flows), ("departures", sizes.departures)];
-        let mut ebpf = loading::load(OBJECT, &sizes, &PROGRAMS)?;
+        let mut programs = Programs::load(OBJECT, &sizes, &PROGRAMS, PRIORITY)?;
         Ok(Self {
-            interfaces: Interfaces::new(&mut ebpf, &PROGRAMS, PRIORITY)?,
-            flows: map(&mut ebpf, "flows")?,
-            paces: map(&mut ebpf, "paces")?,
-            settings: map(&mut ebpf, "settings")?,
-            counters: map(&mut ebpf, "counters")?,
-            events: map(&mut ebpf, "events")?,
-            ebpf,
+            flows: programs.map("flows")?,
+            paces: programs.map("paces")?,
+            settings: programs.map("settings")?,
+            counters: programs.map("counters")?,
+            events: programs.map("events")?,
+            programs,
         })
-    }
-
-    /// Puts the programs on a mesh interface.
-    ///
-    /// # Errors
-    /// As [`Interfaces::attach`].
-    pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
-        self.interfaces.attach(&mut self.ebpf, name)
-    }
-
-    /// Puts the programs on interfaces that were made anew since. Tells the names of those it attached to.
-    ///
-    /// # Errors
-    /// As [`Self::attach`]; an interface that is gone is none.
-    pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
-        self.interfaces.follow(&mut self.ebpf)
-    }
-
-    /// Takes the programs off all interfaces.
-    pub fn detach(&mut self) {
-        self.interfaces.detach(&mut self.ebpf);
     }
 
     /// Readable when events wait.
@@ -195,12 +173,6 @@ impl Kernel {
     /// What bpf(2) answers.
     pub fn counters(&self) -> io::Result<KernelCounters> {
         sums(&self.counters).map(KernelCounters::read)
-    }
-}
-
-impl Drop for Kernel {
-    fn drop(&mut self) {
-        self.detach();
     }
 }
 

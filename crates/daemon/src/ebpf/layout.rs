@@ -289,6 +289,7 @@ fn known(bytes: u32) -> Option<Bytes> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ebpf::trying::asserted;
     use proptest::prelude::*;
 
     /// Behind what is read of a flow.
@@ -298,14 +299,8 @@ mod tests {
 
     #[test]
     fn the_header_asserts_the_same_numbers() {
-        let asserted: Vec<(&str, usize)> = HEADER
-            .lines()
-            .filter_map(|line| line.strip_prefix("_Static_assert("))
-            .map(|line| {
-                let (what, rest) = line.split_once(" == ").expect("an equation");
-                (what, rest.split_once(',').expect("a message").0.parse().expect("a number"))
-            })
-            .collect();
+        let numbers = asserted(HEADER).map(|(what, number)| (what, number.expect("a number")));
+        let asserted: Vec<_> = numbers.collect();
         let expected = [
             ("sizeof(struct flow_key)", FLOW_KEY),
             ("sizeof(struct windows)", FLOW_AGED - FLOW_WINDOWS),

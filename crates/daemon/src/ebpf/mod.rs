@@ -3,10 +3,10 @@
 
 mod datapath;
 mod engine;
-pub(crate) mod interfaces;
 mod kernel;
 mod layout;
 pub(crate) mod loading;
+pub(crate) mod programs;
 pub(crate) mod qdisc;
 mod shaping;
 #[cfg(test)]

@@ -58,7 +58,7 @@ impl ByKernel {
         })?;
         let mut kernel = Kernel::load(Sizes { flows: edge.flows, held: edge.held })?;
         for interface in interfaces {
-            kernel.attach(interface)?;
+            kernel.programs.attach(interface)?;
         }
         let Edge { bytes, share, wait, tail, .. } = *edge;
         let thinning = Thinning { alive_until: Instant::ZERO, bytes, wait, tail, share };
@@ -97,7 +97,7 @@ impl Thinner for ByKernel {
 
     fn sign(&mut self, now: Instant) -> Result<(), Failure> {
         self.set(now + ALIVE)?;
-        for interface in self.side.kernel.follow()? {
+        for interface in self.side.kernel.programs.follow()? {
             eprintln!("meshpaced: interface {interface} was made anew: attached again");
         }
         Ok(())
@@ -132,7 +132,7 @@ impl Thinner for ByKernel {
         self.set(Instant::ZERO)?;
         self.work()?;
         self.tails.let_go(&mut self.side);
-        self.side.kernel.detach();
+        self.side.kernel.programs.detach();
         Ok(())
     }
 }

@@ -2,11 +2,11 @@
 
 use super::layout::{COUNTERS, ENDS, Ends, Event, HELD, Held, THINNING, Thinning};
 use crate::Failure;
-use crate::ebpf::interfaces::Interfaces;
-use crate::ebpf::loading::{self, map, sums};
+use crate::ebpf::loading::{self, sums};
+use crate::ebpf::programs::Programs;
+use aya::include_bytes_aligned;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::TcAttachType;
-use aya::{Ebpf, include_bytes_aligned};
 use std::io;
 use std::os::fd::AsFd;
 
@@ -26,10 +26,10 @@ pub struct Sizes {
     pub held: u32,
 }
 
-/// The loaded program and its maps. Dropping it detaches it.
+/// The loaded program and its maps. Dropping it detaches the program.
 pub struct Kernel {
-    ebpf: Ebpf,
-    interfaces: Interfaces,
+    /// The programs, to put on interfaces.
+    pub programs: Programs,
     held: HashMap<MapData, [u8; ENDS], [u8; HELD]>,
     settings: Array<MapData, [u8; THINNING]>,
     counters: PerCpuArray<MapData, u64>,
@@ -42,36 +42,15 @@ impl Kernel {
     /// # Errors
     /// As [`loading::load`].
     pub fn load(sizes: Sizes) -> Result<Self, Failure> {
-        let mut ebpf = loading::load(OBJECT, &[("flows", sizes.flows), ("held", sizes.held)], &PROGRAMS)?;
+        let mut programs =
+            Programs::load(OBJECT, &[("flows", sizes.flows), ("held", sizes.held)], &PROGRAMS, PRIORITY)?;
         Ok(Self {
-            interfaces: Interfaces::new(&mut ebpf, &PROGRAMS, PRIORITY)?,
-            held: map(&mut ebpf, "held")?,
-            settings: map(&mut ebpf, "settings")?,
-            counters: map(&mut ebpf, "counters")?,
-            events: map(&mut ebpf, "events")?,
-            ebpf,
+            held: programs.map("held")?,
+            settings: programs.map("settings")?,
+            counters: programs.map("counters")?,
+            events: programs.map("events")?,
+            programs,
         })
-    }
-
-    /// Puts the program on an interface.
-    ///
-    /// # Errors
-    /// As [`Interfaces::attach`].
-    pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
-        self.interfaces.attach(&mut self.ebpf, name)
-    }
-
-    /// Puts the program on interfaces that were made anew since. Tells the names of those it attached to.
-    ///
-    /// # Errors
-    /// As [`Self::attach`]; an interface that is gone is none.
-    pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
-        self.interfaces.follow(&mut self.ebpf)
-    }
-
-    /// Takes the program off all interfaces.
-    pub fn detach(&mut self) {
-        self.interfaces.detach(&mut self.ebpf);
     }
 
     /// Readable when events wait.
@@ -109,7 +88,7 @@ impl Kernel {
 
     /// How long the link-layer header of an interface is; `None` if the program is not on it.
     pub fn link_header(&self, index: u32) -> Option<u32> {
-        self.interfaces.header(index)
+        self.programs.header(index)
     }
 
     /// The counters in the order of `enum edge_counter`, summed over processors.
@@ -118,12 +97,6 @@ impl Kernel {
     /// What bpf(2) answers.
     pub fn counters(&self) -> io::Result<[u64; COUNTERS]> {
         sums(&self.counters)
-    }
-}
-
-impl Drop for Kernel {
-    fn drop(&mut self) {
-        self.detach();
     }
 }
 

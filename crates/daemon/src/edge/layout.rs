@@ -128,20 +128,14 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ebpf::trying::{asserted, defined};
 
     const HEADER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf/include/edge.h"));
 
     #[test]
     fn the_header_asserts_the_same_numbers() {
-        let asserted: Vec<(&str, usize)> = HEADER
-            .lines()
-            .filter_map(|line| line.strip_prefix("_Static_assert("))
-            .filter_map(|line| {
-                let (what, rest) = line.split_once(" == ").expect("an equation");
-                // The one about two enums is between their names.
-                Some((what, rest.split_once(',').expect("a message").0.parse().ok()?))
-            })
-            .collect();
+        // The one about two enums is between their names.
+        let asserted: Vec<_> = asserted(HEADER).filter_map(|(what, number)| Some((what, number?))).collect();
         let expected = [
             ("sizeof(struct ends)", ENDS),
             ("sizeof(struct thin_flow)", THIN_FLOW),
@@ -162,12 +156,8 @@ mod tests {
             ("EDGE_COUNTERS", COUNTERS),
         ];
         assert_eq!(asserted, expected);
-        let define = |name: &str| {
-            let line = HEADER.lines().find_map(|line| line.strip_prefix(&format!("#define {name} ")));
-            line.expect("it is there").trim_end_matches('u').to_owned()
-        };
-        assert_eq!(define("SENT_MARK"), format!("{SENT_MARK:#x}"));
-        assert_eq!(define("FRAME_MAX"), FRAME_MAX.to_string());
+        assert_eq!(defined(HEADER, "SENT_MARK").trim_end_matches('u'), format!("{SENT_MARK:#x}"));
+        assert_eq!(defined(HEADER, "FRAME_MAX").trim_end_matches('u'), FRAME_MAX.to_string());
     }
 
     #[test]

@@ -5,12 +5,12 @@ use super::layout::{
     mapped_bits,
 };
 use crate::Failure;
-use crate::ebpf::interfaces::Interfaces;
-use crate::ebpf::loading::{self, map};
+use crate::ebpf::loading;
+use crate::ebpf::programs::Programs;
+use aya::include_bytes_aligned;
 use aya::maps::lpm_trie::{Key, LpmTrie};
 use aya::maps::{Array, HashMap, MapData};
 use aya::programs::TcAttachType;
-use aya::{Ebpf, include_bytes_aligned};
 use ipnet::IpNet;
 use meshpace_units::Instant;
 use std::io;
@@ -32,10 +32,10 @@ pub struct Sizes {
     pub flows: u32,
 }
 
-/// The loaded program and its maps. Dropping it detaches it.
+/// The loaded program and its maps. Dropping it detaches the program.
 pub struct Kernel {
-    pub(super) ebpf: Ebpf,
-    pub(super) interfaces: Interfaces,
+    /// The programs, to put on interfaces.
+    pub programs: Programs,
     settings: Array<MapData, [u8; SHAPING]>,
     prefixes: LpmTrie<MapData, [u8; PREFIX], [u8; TERMS]>,
     agreed: HashMap<MapData, [u8; HOST_KEY], [u8; TERMS]>,
@@ -51,38 +51,16 @@ impl Kernel {
     /// As [`loading::load`].
     pub fn load(sizes: Sizes) -> Result<Self, Failure> {
         let sizes = [("hosts", sizes.hosts), ("agreed", sizes.hosts), ("queues", sizes.flows)];
-        let mut ebpf = loading::load(OBJECT, &sizes, &PROGRAMS)?;
+        let mut programs = Programs::load(OBJECT, &sizes, &PROGRAMS, PRIORITY)?;
         Ok(Self {
-            interfaces: Interfaces::new(&mut ebpf, &PROGRAMS, PRIORITY)?,
-            settings: map(&mut ebpf, "settings")?,
-            prefixes: map(&mut ebpf, "prefixes")?,
-            agreed: map(&mut ebpf, "agreed")?,
-            hosts: map(&mut ebpf, "hosts")?,
-            all: map(&mut ebpf, "all")?,
-            ebpf,
+            settings: programs.map("settings")?,
+            prefixes: programs.map("prefixes")?,
+            agreed: programs.map("agreed")?,
+            hosts: programs.map("hosts")?,
+            all: programs.map("all")?,
+            programs,
             shift: 0,
         })
-    }
-
-    /// Puts the program on a mesh interface.
-    ///
-    /// # Errors
-    /// As [`Interfaces::attach`].
-    pub fn attach(&mut self, name: &str) -> Result<(), Failure> {
-        self.interfaces.attach(&mut self.ebpf, name)
-    }
-
-    /// Takes the program off all interfaces.
-    pub fn detach(&mut self) {
-        self.interfaces.detach(&mut self.ebpf);
-    }
-
-    /// As [`Interfaces::follow`].
-    ///
-    /// # Errors
-    /// As [`Interfaces::follow`].
-    pub fn follow(&mut self) -> Result<Vec<String>, Failure> {
-        self.interfaces.follow(&mut self.ebpf)
     }
 
     /// Tells the program what holds for all packets.
@@ -137,12 +115,6 @@ impl Kernel {
     pub fn all(&self, now: Instant) -> io::Result<All> {
         let bytes = self.all.get(&0, 0).map_err(io::Error::other)?;
         Ok(All::read(&bytes, now, self.shift))
-    }
-}
-
-impl Drop for Kernel {
-    fn drop(&mut self) {
-        self.detach();
     }
 }
 

@@ -212,19 +212,14 @@ pub fn mapped_bits(prefix: IpNet) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ebpf::trying::{asserted, defined};
 
     const HEADER: &str = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../bpf/include/shaping.h"));
 
     #[test]
     fn the_header_asserts_the_same_numbers() {
-        let asserted: Vec<(&str, usize)> = HEADER
-            .lines()
-            .filter_map(|line| line.strip_prefix("_Static_assert("))
-            .map(|line| {
-                let (what, rest) = line.split_once(" == ").expect("an equation");
-                (what, rest.split_once(',').expect("a message").0.parse().expect("a number"))
-            })
-            .collect();
+        let numbers = asserted(HEADER).map(|(what, number)| (what, number.expect("a number")));
+        let asserted: Vec<_> = numbers.collect();
         let expected = [
             ("sizeof(struct prefix_key)", PREFIX + 4),
             ("sizeof(struct terms)", TERMS),
@@ -239,10 +234,6 @@ mod tests {
             ("sizeof(struct host)", HOST),
         ];
         assert_eq!(asserted, expected);
-        let defined = |name: &str| {
-            let line = HEADER.lines().find_map(|line| line.strip_prefix(&format!("#define {name} ")));
-            line.and_then(|number| number.parse::<u64>().ok())
-        };
         let numbers = [
             ("BYTE_SHIFT", BYTE_SHIFT.into()),
             ("PRICE_SHIFT", PRICE_SHIFT.into()),
@@ -251,7 +242,9 @@ mod tests {
             ("COARSER", COARSER.into()),
             ("COARSEST", COARSEST.into()),
         ];
-        assert!(numbers.iter().all(|(name, number)| defined(name) == Some(*number)), "{numbers:?}");
+        numbers
+            .iter()
+            .for_each(|(name, number)| assert_eq!(defined(HEADER, name), number.to_string(), "{name}"));
     }
 
     #[test]

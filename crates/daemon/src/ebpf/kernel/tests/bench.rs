@@ -4,10 +4,9 @@ use super::INTERVAL;
 use crate::ebpf::engine::Order;
 use crate::ebpf::kernel::*;
 use crate::ebpf::layout::{EventKind, Handling, KernelFlow, Pace, Settings};
-use crate::ebpf::loading::{ETHERNET_HEADER, program};
-use crate::ebpf::trying::{IFINDEX, SK_BUFF, framed, with_rights};
-pub(super) use crate::ebpf::trying::{MESH, NEXT};
-use aya::programs::{TestRun, TestRunOptions};
+use crate::ebpf::loading::ETHERNET_HEADER;
+use crate::ebpf::trying::{self, Context, GSO_SEGS, GSO_SIZE, INGRESS_IFINDEX, framed, with_rights};
+pub(super) use crate::ebpf::trying::{MESH, NEXT, Ran};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
@@ -16,12 +15,6 @@ use std::net::IpAddr;
 
 pub(super) const SHOT: u32 = 2;
 pub(super) const WIRED: u32 = 77;
-
-/// Offsets in `struct __sk_buff` (linux/bpf.h).
-const INGRESS_IFINDEX: usize = 36;
-const TSTAMP: usize = 152;
-const GSO_SEGS: usize = 164;
-const GSO_SIZE: usize = 176;
 
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
@@ -37,16 +30,10 @@ pub(super) struct Bench {
     pub(super) shaped: Option<Instant>,
 }
 
-pub(super) struct Ran {
-    pub(super) verdict: u32,
-    pub(super) packet: Vec<u8>,
-    pub(super) departure: Option<Instant>,
-}
-
 /// The programs, acting and pacing by default. `None` (and a word about it) without root's rights.
 pub(super) fn bench() -> Option<Bench> {
     let mut kernel = with_rights(Kernel::load(Sizes { flows: 64, departures: 1024 }))?;
-    kernel.interfaces.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    kernel.programs.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
     let mut bench = Bench {
         kernel,
         v6: false,
@@ -94,34 +81,15 @@ impl Bench {
     pub(super) fn run_bytes(&mut self, program_name: &str, ip: &[u8]) -> Ran {
         let frame = framed(ip, self.v6, self.tags);
         let header = frame.len() - ip.len();
-        let mut context = [0; SK_BUFF];
-        let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
-        put(IFINDEX, MESH);
-        put(INGRESS_IFINDEX, self.wired_ifindex);
+        let mut context = Context::new().with(INGRESS_IFINDEX, self.wired_ifindex);
         if let Some((segments, size)) = self.gso {
-            put(GSO_SEGS, segments);
-            put(GSO_SIZE, size);
+            context = context.with(GSO_SEGS, segments).with(GSO_SIZE, size);
         }
         if let Some(at) = self.shaped {
-            context[TSTAMP..TSTAMP + 8].copy_from_slice(&at.as_nanos().to_ne_bytes());
+            context = context.departs(at);
         }
-        let (mut out, mut context_out) = (vec![0; frame.len() + 64], [0; SK_BUFF]);
-        let options = TestRunOptions {
-            data_in: Some(&frame),
-            data_out: Some(&mut out),
-            ctx_in: Some(&context),
-            ctx_out: Some(&mut context_out),
-            ..TestRunOptions::new()
-        };
-        let result =
-            program(&mut self.kernel.ebpf, program_name).test_run(options).expect("BPF_PROG_TEST_RUN");
-        out.truncate(result.data_size_out as usize);
-        let stamp = u64::from_ne_bytes(context_out[TSTAMP..TSTAMP + 8].try_into().expect("8 bytes"));
-        Ran {
-            verdict: result.return_value,
-            packet: out.split_off(header),
-            departure: (stamp > 0).then(|| Instant::from_nanos(stamp)),
-        }
+        let ran = trying::run(&mut self.kernel.programs, program_name, &frame, &context);
+        Ran { packet: ran.packet[header..].to_vec(), ..ran }
     }
 
     pub(super) fn build(&self, down: bool, segment: &Segment) -> Vec<u8> {

@@ -2,18 +2,14 @@
 #![allow(clippy::disallowed_methods, reason = "the kernel's clock has to advance")]
 
 use super::*;
-use crate::ebpf::loading::{ETHERNET_HEADER, program};
-use crate::ebpf::trying::{IFINDEX, MESH, NEXT, SK_BUFF, framed, with_rights};
-use aya::programs::{TestRun, TestRunOptions};
+use crate::ebpf::loading::ETHERNET_HEADER;
+use crate::ebpf::trying::{self, Context, INGRESS_IFINDEX, MESH, NEXT, Ran, framed, with_rights};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Bytes, Rate, Seq, Span};
 
 const SHOT: u32 = 2;
 const WIRED: u32 = 77;
-/// Offsets in `struct __sk_buff` (linux/bpf.h).
-const INGRESS_IFINDEX: usize = 36;
-const TSTAMP: usize = 152;
 /// A packet of a thousand bytes takes two seconds: longer than a busy machine lets a test wait between two of them.
 const RATE: Rate = Rate::bits_per_sec(4_000);
 const PACKET: Span = Span::from_secs(2);
@@ -26,17 +22,10 @@ struct Bench {
     from: u32,
 }
 
-#[derive(Debug, PartialEq)]
-struct Ran {
-    verdict: u32,
-    departure: Option<Instant>,
-    packet: Vec<u8>,
-}
-
 /// The program, acting. `None` (and a word about it) without root's rights.
 fn bench() -> Option<Bench> {
     let mut kernel = with_rights(Kernel::load(Sizes { hosts: 16, flows: 64 }))?;
-    kernel.interfaces.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    kernel.programs.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
     let shaping = Shaping {
         alive_until: monotonic_now() + Span::from_secs(3_600),
         rate: RATE,
@@ -63,26 +52,9 @@ impl Bench {
     fn run(&mut self, ip: &[u8], v6: bool) -> Ran {
         let frame = framed(ip, v6, &[]);
         let header = frame.len() - ip.len();
-        let mut context = [0; SK_BUFF];
-        let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
-        put(IFINDEX, MESH);
-        put(INGRESS_IFINDEX, self.from);
-        let (mut out, mut context_out) = (vec![0; frame.len()], [0; SK_BUFF]);
-        let options = TestRunOptions {
-            data_in: Some(&frame),
-            data_out: Some(&mut out),
-            ctx_in: Some(&context),
-            ctx_out: Some(&mut context_out),
-            ..TestRunOptions::new()
-        };
-        let result =
-            program(&mut self.kernel.ebpf, "meshpace_shape").test_run(options).expect("BPF_PROG_TEST_RUN");
-        let stamp = u64::from_ne_bytes(context_out[TSTAMP..TSTAMP + 8].try_into().expect("8 bytes"));
-        Ran {
-            verdict: result.return_value,
-            departure: (stamp > 0).then(|| Instant::from_nanos(stamp)),
-            packet: out.split_off(header),
-        }
+        let context = Context::new().with(INGRESS_IFINDEX, self.from);
+        let ran = trying::run(&mut self.kernel.programs, "meshpace_shape", &frame, &context);
+        Ran { packet: ran.packet[header..].to_vec(), ..ran }
     }
 
     /// A thousand bytes for a host's port.

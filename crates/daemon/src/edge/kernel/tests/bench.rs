@@ -1,11 +1,10 @@
 //! What the tests run the program with.
 
-use crate::ebpf::loading::{ETHERNET_HEADER, program};
+use crate::ebpf::loading::ETHERNET_HEADER;
 pub(super) use crate::ebpf::trying::NEXT;
-use crate::ebpf::trying::{self, IFINDEX, MESH, SK_BUFF, with_rights};
+use crate::ebpf::trying::{self, Context, MARK, MESH, with_rights};
 use crate::edge::kernel::*;
 use crate::edge::layout::{EventKind, SENT_MARK, THIN_FLOW, THIN_FLOW_HALF};
-use aya::programs::{TestRun, TestRunOptions};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};
@@ -16,9 +15,6 @@ pub(super) const KEPT: u32 = 7;
 pub(super) const MSS: u32 = 1460;
 /// Nothing is due by itself while a busy machine lets a test wait.
 pub(super) const LONG: Span = Span::from_secs(10);
-
-/// Offsets in `struct __sk_buff` (linux/bpf.h).
-const MARK: usize = 8;
 
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
@@ -33,8 +29,8 @@ pub(super) struct Bench {
 /// The program, acting. `None` (and a word about it) without root's rights.
 pub(super) fn bench(held: u32) -> Option<Bench> {
     let mut kernel = with_rights(Kernel::load(Sizes { flows: 8192, held }))?;
-    kernel.interfaces.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
-    let flows = map(&mut kernel.ebpf, "flows").expect("a map");
+    kernel.programs.headers.insert(MESH, ETHERNET_HEADER, 0).expect("a place in the map");
+    let flows = kernel.programs.map("flows").expect("a map");
     let mut bench = Bench { kernel, flows, v6: false, tags: &[], port: 5_000 };
     bench.act(LONG, LONG, LONG * 6);
     Some(bench)
@@ -92,21 +88,9 @@ impl Bench {
 
     /// The verdict on a frame, and what became of its bytes.
     pub(super) fn run_frame(&mut self, frame: &[u8], mark: u32) -> u32 {
-        let mut context = [0; SK_BUFF];
-        let mut put = |at: usize, value: u32| context[at..at + 4].copy_from_slice(&value.to_ne_bytes());
-        put(MARK, mark);
-        put(IFINDEX, MESH);
-        let mut out = vec![0; frame.len() + 64];
-        let options = TestRunOptions {
-            data_in: Some(frame),
-            data_out: Some(&mut out),
-            ctx_in: Some(&context),
-            ..TestRunOptions::new()
-        };
-        let ran = program(&mut self.kernel.ebpf, PROGRAM).test_run(options).expect("BPF_PROG_TEST_RUN");
-        out.truncate(ran.data_size_out as usize);
-        assert_eq!(out, frame, "nothing changes");
-        ran.return_value
+        let ran = trying::run(&mut self.kernel.programs, PROGRAM, frame, &Context::new().with(MARK, mark));
+        assert_eq!(ran.packet, frame, "nothing changes");
+        ran.verdict
     }
 
     pub(super) fn run_bytes(&mut self, ip: &[u8]) -> u32 {

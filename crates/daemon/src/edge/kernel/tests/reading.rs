@@ -101,7 +101,7 @@ fn fragments_other_protocols_and_damaged_headers_pass() {
     assert_eq!(bench.held(), None);
     // Of another interface.
     let packet = bench.framed(&whole);
-    bench.kernel.interfaces.headers.remove(&1).expect("it was there");
+    bench.kernel.programs.headers.remove(&1).expect("it was there");
     assert_eq!(bench.run_frame(&packet, 0), NEXT);
 }
 
