@@ -3,6 +3,10 @@
 //!
 //! The C is compiled for this machine: it is the text that clang makes eBPF of, without a kernel in between.
 
+#[path = "../../../bpf/compiled.rs"]
+mod compiled;
+
+use compiled::compiled;
 use meshpace_pacing::{DelayRate, DelayRateConfig, TrainsInFlight};
 use meshpace_units::{Instant, Span};
 use proptest::prelude::*;
@@ -27,19 +31,7 @@ const START: usize = 60;
 
 /// The law in C, as a program.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("calm_in_c-{}", std::process::id()));
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let done = Command::new(&compiler)
-        .args(["-O2", "-std=gnu11", "-Wno-unknown-pragmas", "-I"])
-        .arg(here.join("../../bpf/include"))
-        .arg(here.join("tests/calm_in_c.c"))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .unwrap_or_else(|error| panic!("{}: {error}", compiler.display()));
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    program
+    compiled(env!("CARGO_MANIFEST_DIR"), "tests/calm_in_c.c", Path::new(env!("CARGO_TARGET_TMPDIR")))
 });
 
 /// What the program says of each line.

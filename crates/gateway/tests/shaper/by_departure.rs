@@ -1,6 +1,10 @@
 //! The shaper that knows departure times alone (`bpf/include/shares.h`): who gets how much, and when. The C is compiled for this machine: it
 //! is the text that clang makes eBPF of, with a clock that the test moves.
 
+#[path = "../../../../bpf/compiled.rs"]
+mod compiled;
+
+use compiled::compiled;
 use meshpace_codel::{Codel, Config, Queue};
 use meshpace_units::{Bytes, Instant, Span};
 use proptest::prelude::*;
@@ -11,26 +15,17 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::LazyLock;
 
-const PROGRAM: &str = "by_departure";
 const MTU: u64 = 1_500;
 const SECOND: u64 = 1_000_000_000;
 const MS: u64 = 1_000_000;
 const LONGEST: u64 = 250 * MS;
 
 static COMPILED: LazyLock<PathBuf> = LazyLock::new(|| {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{PROGRAM}-{}", std::process::id()));
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let done = Command::new(&compiler)
-        .args(["-O2", "-std=gnu11", "-Wno-unknown-pragmas", "-I"])
-        .arg(here.join("../../bpf/include"))
-        .arg(here.join("tests/shaper").join(format!("{PROGRAM}.c")))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .unwrap_or_else(|error| panic!("{}: {error}", compiler.display()));
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    program
+    compiled(
+        env!("CARGO_MANIFEST_DIR"),
+        "tests/shaper/by_departure.c",
+        Path::new(env!("CARGO_TARGET_TMPDIR")),
+    )
 });
 
 /// What became of a packet.

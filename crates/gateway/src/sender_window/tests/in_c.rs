@@ -3,30 +3,22 @@
 
 extern crate std;
 
+#[path = "../../../../../bpf/compiled.rs"]
+mod compiled;
+
 use super::*;
 use alloc::string::String;
 use alloc::vec::Vec;
+use compiled::compiled;
 use core::fmt::Write as _;
 use proptest::prelude::*;
 use std::io::Write as _;
-use std::path::Path as File;
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::LazyLock;
 
-static PROGRAM: LazyLock<std::path::PathBuf> = LazyLock::new(|| {
-    let here = File::new(env!("CARGO_MANIFEST_DIR"));
-    let program = std::env::temp_dir().join(std::format!("announced_in_c-{}", std::process::id()));
-    let compiler = std::env::var_os("CC").unwrap_or_else(|| "cc".into());
-    let done = Command::new(&compiler)
-        .args(["-O2", "-std=gnu11", "-I"])
-        .arg(here.join("../../bpf/include"))
-        .arg(here.join("src/sender_window/tests/in_c.c"))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .unwrap_or_else(|error| panic!("{}: {error}", compiler.display()));
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
-    program
+static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
+    compiled(env!("CARGO_MANIFEST_DIR"), "src/sender_window/tests/in_c.c", &std::env::temp_dir())
 });
 
 fn in_c(told: &str) -> Vec<u16> {
