@@ -136,6 +136,9 @@ impl<P> Queue for Managed<'_, P> {
     fn pop(&mut self) -> Option<Outbound<P>> {
         let first = self.queue.pop_front()?;
         *self.bytes = *self.bytes - first.wire_len;
+        if self.queue.is_empty() {
+            *self.queue = VecDeque::new(); // of many flows few have packets that wait at a time
+        }
         Some(first)
     }
 

@@ -59,6 +59,7 @@ impl DataThread {
         // Not kept beside the next one: with 65,536 flows each is 23 MB.
         *latest = None;
         let mut snapshot = self.ask(Request::Snapshot)?;
+        snapshot.flows.reserve_exact(snapshot.known.saturating_sub(snapshot.flows.len()));
         while !snapshot.complete {
             let after = snapshot.flows.last().map(|flow| flow.stats.key);
             let page = self.ask(|answer| Request::Page(after, answer))?;

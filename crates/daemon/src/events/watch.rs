@@ -9,7 +9,8 @@ use crate::hops::Directory;
 use crate::plausible::{Changes, Facts, Machine, Plausibility};
 use crate::state::{DriverCounters, FlowReport, Snapshot};
 use crate::text::treatment_name;
-use meshpace_units::Span;
+use meshpace_gateway::{Counters, FlowKey, Treatment};
+use meshpace_units::{Bytes, Instant, Span};
 use std::cmp::Ordering;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -76,13 +77,57 @@ fn tell_doubts(Changes { begun, over }: Changes, sink: &Sink) {
 /// What changed between snapshots.
 #[derive(Debug, Default)]
 pub struct Differences {
-    last: Option<Arc<Snapshot>>,
+    last: Option<Last>,
+}
+
+/// What the next look needs of a snapshot: a snapshot itself takes four times as much.
+#[derive(Debug)]
+struct Last {
+    counters: Counters,
+    driver: DriverCounters,
+    /// In the order of their keys.
+    flows: Vec<LastOfFlow>,
+}
+
+/// The same of a flow.
+#[derive(Debug)]
+struct LastOfFlow {
+    key: FlowKey,
+    opened: Instant,
+    last_activity: Instant,
+    treatment: Treatment,
+    capped: bool,
+    down: Bytes,
+    up: Bytes,
+    wireless_rtt: Option<Span>,
+    wired_rtt: Option<Span>,
+    drops: u64,
+    local_retransmissions: u64,
+}
+
+impl LastOfFlow {
+    fn of(flow: &FlowReport) -> Self {
+        let stats = &flow.stats;
+        Self {
+            key: stats.key,
+            opened: flow.opened,
+            last_activity: flow.last_activity,
+            treatment: flow.treatment,
+            capped: stats.cap.is_some(),
+            down: flow.down.bytes,
+            up: flow.up.bytes,
+            wireless_rtt: stats.wireless_rtt,
+            wired_rtt: stats.wired_rtt,
+            drops: stats.drops,
+            local_retransmissions: stats.local_retransmissions,
+        }
+    }
 }
 
 impl Differences {
     /// What happened since the last snapshot given; at the first, which flows there are.
-    pub fn since_last(&mut self, now: &Arc<Snapshot>) -> Vec<Event> {
-        let last = self.last.replace(Arc::clone(now));
+    pub fn since_last(&mut self, now: &Snapshot) -> Vec<Event> {
+        let last = self.last.take();
         let mut events = Vec::new();
         let flows = last.as_ref().map_or(&[][..], |last| &last.flows);
         let opened = of_flows(flows, &now.flows, &mut events);
@@ -92,6 +137,8 @@ impl Differences {
             tell(count > 0, &mut events, Event::ShortFlows { count });
             of_totals(&last, now, &mut events);
         }
+        let flows = now.flows.iter().map(LastOfFlow::of).collect();
+        self.last = Some(Last { counters: now.counters, driver: now.driver, flows });
         events
     }
 }
@@ -103,7 +150,7 @@ fn tell(happened: bool, events: &mut Vec<Event>, event: Event) {
 }
 
 /// The flows of both snapshots side by side, as both are in the order of keys. Returns how many are new.
-fn of_flows(before: &[FlowReport], after: &[FlowReport], events: &mut Vec<Event>) -> u64 {
+fn of_flows(before: &[LastOfFlow], after: &[FlowReport], events: &mut Vec<Event>) -> u64 {
     let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
     let mut opened = 0;
     loop {
@@ -111,7 +158,7 @@ fn of_flows(before: &[FlowReport], after: &[FlowReport], events: &mut Vec<Event>
             (None, None) => return opened,
             (Some(_), None) => Ordering::Less,
             (None, Some(_)) => Ordering::Greater,
-            (Some(old), Some(new)) => old.stats.key.cmp(&new.stats.key),
+            (Some(old), Some(new)) => old.key.cmp(&new.stats.key),
         };
         let old = before.next_if(|_| order.is_le());
         let new = after.next_if(|_| order.is_ge());
@@ -126,14 +173,14 @@ fn of_flows(before: &[FlowReport], after: &[FlowReport], events: &mut Vec<Event>
     }
 }
 
-fn of_flow(old: &FlowReport, new: &FlowReport, events: &mut Vec<Event>) {
-    match (old.stats.cap, new.stats.cap) {
-        (None, Some(cap)) => events.push(Event::FlowThrottled {
+fn of_flow(old: &LastOfFlow, new: &FlowReport, events: &mut Vec<Event>) {
+    match (old.capped, new.stats.cap) {
+        (false, Some(cap)) => events.push(Event::FlowThrottled {
             flow: flow_name(&new.stats.key),
             cap_pps: 1.0 / cap.as_secs_f64(),
             goodput_bps: new.stats.goodput(new.last_activity).map(|rate| rate.as_bits_per_sec()),
         }),
-        (Some(_), None) => events.push(Event::FlowReleased { flow: flow_name(&new.stats.key) }),
+        (true, None) => events.push(Event::FlowReleased { flow: flow_name(&new.stats.key) }),
         _ => {}
     }
 }
@@ -147,21 +194,21 @@ fn opened(flow: &FlowReport) -> Event {
     })
 }
 
-fn closed(flow: &FlowReport) -> Event {
+fn closed(flow: &LastOfFlow) -> Event {
     Event::FlowClosed(FlowClosed {
-        flow: flow_name(&flow.stats.key),
+        flow: flow_name(&flow.key),
         treatment: treatment_name(flow.treatment),
         age_s: flow.last_activity.saturating_since(flow.opened).as_secs_f64(),
-        down_bytes: flow.down.bytes.0,
-        up_bytes: flow.up.bytes.0,
-        wireless_rtt_s: flow.stats.wireless_rtt.map(Span::as_secs_f64),
-        wired_rtt_s: flow.stats.wired_rtt.map(Span::as_secs_f64),
-        drops: flow.stats.drops,
-        local_retransmissions: flow.stats.local_retransmissions,
+        down_bytes: flow.down.0,
+        up_bytes: flow.up.0,
+        wireless_rtt_s: flow.wireless_rtt.map(Span::as_secs_f64),
+        wired_rtt_s: flow.wired_rtt.map(Span::as_secs_f64),
+        drops: flow.drops,
+        local_retransmissions: flow.local_retransmissions,
     })
 }
 
-fn of_totals(last: &Snapshot, now: &Snapshot, events: &mut Vec<Event>) {
+fn of_totals(last: &Last, now: &Snapshot, events: &mut Vec<Event>) {
     let driver = |of: fn(&DriverCounters) -> u64| of(&now.driver).saturating_sub(of(&last.driver));
     let (queue, socket) = (driver(|d| d.kernel_dropped), driver(|d| d.socket_dropped));
     tell(queue + socket > 0, events, Event::QueueOverflow { queue, socket });

@@ -1,8 +1,8 @@
 use super::*;
 use crate::control::tests::example;
 
-fn events(differences: &mut Differences, snapshot: Snapshot) -> Vec<Event> {
-    differences.since_last(&Arc::new(snapshot))
+fn events(differences: &mut Differences, snapshot: &Snapshot) -> Vec<Event> {
+    differences.since_last(snapshot)
 }
 
 /// What kind each event is of.
@@ -15,13 +15,13 @@ fn kinds(events: &[Event]) -> Vec<String> {
 fn flows_open_and_close() {
     let mut differences = Differences::default();
     let first =
-        events(&mut differences, example::snapshot(vec![example::report(1, 9), example::report(3, 9)]));
+        events(&mut differences, &example::snapshot(vec![example::report(1, 9), example::report(3, 9)]));
     assert_eq!(kinds(&first), ["flow_opened", "flow_opened"]);
     let mut reopened = example::report(3, 9);
     reopened.opened = example::now();
     let mut next = example::snapshot(vec![example::report(2, 9), reopened]);
     next.counters.opened = 4;
-    let events = events(&mut differences, next);
+    let events = events(&mut differences, &next);
     assert_eq!(kinds(&events), ["flow_closed", "flow_opened", "flow_closed", "flow_opened"]);
     assert!(
         matches!(&events[0], Event::FlowClosed(flow) if flow.flow.starts_with("10.1.2.1:") && flow.age_s > 59.0)
@@ -33,11 +33,11 @@ fn flows_open_and_close() {
 fn nothing_new_is_silence_and_short_flows_are_counted() {
     let mut differences = Differences::default();
     let snapshot = example::snapshot(vec![example::report(1, 9)]);
-    events(&mut differences, snapshot.clone());
-    assert_eq!(events(&mut differences, snapshot.clone()), []);
+    events(&mut differences, &snapshot);
+    assert_eq!(events(&mut differences, &snapshot), []);
     let mut later = snapshot;
     later.counters.opened += 50;
-    assert_eq!(events(&mut differences, later), [Event::ShortFlows { count: 50 }]);
+    assert_eq!(events(&mut differences, &later), [Event::ShortFlows { count: 50 }]);
 }
 
 #[test]
@@ -46,27 +46,27 @@ fn a_cap_comes_and_goes() {
     let free = example::snapshot(vec![example::report(1, 9)]);
     let mut capped = free.clone();
     capped.flows[0].stats.cap = Some(Span::from_millis(50));
-    events(&mut differences, free.clone());
-    let told = events(&mut differences, capped.clone());
+    events(&mut differences, &free);
+    let told = events(&mut differences, &capped);
     assert!(
         matches!(&told[..], [Event::FlowThrottled { cap_pps, .. }] if (cap_pps - 20.0).abs() < 1e-9),
         "{told:?}"
     );
-    assert_eq!(events(&mut differences, capped), []);
-    assert_eq!(kinds(&events(&mut differences, free)), ["flow_released"]);
+    assert_eq!(events(&mut differences, &capped), []);
+    assert_eq!(kinds(&events(&mut differences, &free)), ["flow_released"]);
 }
 
 #[test]
 fn overflows_and_lateness_are_told_once() {
     let mut differences = Differences::default();
     let fine = example::snapshot(Vec::new());
-    events(&mut differences, fine.clone());
+    events(&mut differences, &fine);
     let mut bad = fine;
     (bad.driver.kernel_dropped, bad.driver.overflowed, bad.counters.dropped) = (7, 3, 2);
     (bad.counters.evicted, bad.counters.untracked) = (1, 4);
     (0..98).for_each(|_| bad.driver.lateness.record(Span::from_millis(1)));
     bad.driver.lateness.record(Span::from_millis(2));
-    let told = events(&mut differences, bad.clone());
+    let told = events(&mut differences, &bad);
     assert_eq!(
         told,
         [
@@ -79,5 +79,5 @@ fn overflows_and_lateness_are_told_once() {
     );
     (0..101).for_each(|_| bad.driver.lateness.record(Span::from_millis(1)));
     bad.driver.lateness.record(Span::from_millis(2));
-    assert_eq!(events(&mut differences, bad), [], "one of 102 since then is no more than 1 %");
+    assert_eq!(events(&mut differences, &bad), [], "one of 102 since then is no more than 1 %");
 }
