@@ -36,6 +36,7 @@ class Site:
 
     def __init__(self, net: Net, daemon: Daemon, events: Path) -> None:
         self.net, self.daemon, self.events = net, daemon, events
+        self.paced_since: float | None = None  # by a change of mode, with a forecast of the flow to the mesh
 
     def command(self, *words: object, status: int = 0) -> str:
         """What `meshpaced` prints, errors included."""
@@ -181,6 +182,7 @@ def test_modes_change_at_run_time_until_the_next_reload(site: Site) -> None:
     assert up["treatment"] == "pace", "another subnet"
     site.command("reload")
     wait_for(lambda: downward(site)["treatment"] == "pace")
+    site.paced_since = time.monotonic()
     assert "possible values: off, observe, pace" in site.command("mode", "fast", status=2)
 
 
@@ -255,6 +257,30 @@ def test_the_socket_is_the_owners_and_hostile_clients_are_bounded(site: Site) ->
     for client in held:
         client.close()
     wait_for(site.daemon.serves)  # refused as long as it has not noticed that they are gone
+
+
+def test_a_forecast_is_held_against_what_came(site: Site) -> None:
+    def set_mode(mode: str) -> None:
+        site.command("mode", mode, "--subnet", "10.77.0.0/16", *(["--anyway"] if mode == "pace" else []))
+        wait_for(lambda: downward(site)["treatment"] == mode)
+
+    if site.paced_since is None:  # the test runs alone
+        set_mode("observe")
+        wait_for(lambda: "Paced, it would get about" in site.command("explain", "10.77.0.2"))
+        set_mode("pace")
+        site.paced_since = time.monotonic()
+    # Three seconds are left out, five make a goodput; the daemon looks once a second.
+    since = site.paced_since
+    wait_for(lambda: time.monotonic() > since + 11)
+    set_mode("observe")
+    compared = wait_for(lambda: [e for e in site.told() if e["event"] == "forecast_compared"])[-1]
+    assert compared["flow"] == downward(site)["flow"]
+    assert compared["error"] == pytest.approx(compared["measured_bps"] / compared["foretold_bps"] - 1)
+    # The mesh has no queue of its own: its pace then is what an empty path foretells, but for the variation.
+    assert -0.6 < compared["error"] < bound(0.2, busy=0.5)
+    assert re.search(r"^forecast .* measured .*/s: .*\n +of 1 forecast so far", site.command("status"), re.MULTILINE)
+    assert "Held against what came: of 1 forecast so far" in site.command("explain", "10.77.0.2")
+    site.command("reload")
 
 
 LINES, COLUMNS = 24, 80

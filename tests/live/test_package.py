@@ -165,9 +165,11 @@ def test_installed_used_upgraded_removed_and_purged(machine: Machine, package: P
     assert not machine.file("/usr/bin/meshpaced").exists()
     assert toml.exists(), "what the administrator wrote stays"
     machine.file("/var/log/meshpaced").mkdir()
+    machine.file("/var/lib/meshpaced").mkdir()
     machine.run("dpkg", "-P", "meshpaced")
     assert machine.state() == ""
-    for path in ("/etc/meshpaced.toml", "/etc/logrotate.d/meshpaced", "/var/log/meshpaced", "/usr/share/doc/meshpaced"):
+    gone = ("/etc/meshpaced.toml", "/etc/logrotate.d/meshpaced", "/var/log/meshpaced", "/var/lib/meshpaced")
+    for path in (*gone, "/usr/share/doc/meshpaced"):
         assert not machine.file(path).exists(), path
 
 

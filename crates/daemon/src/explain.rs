@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::control::protocol::{
-    Detail, Flow, Flows, Forecast, Law, Line, OtherLaw, Reply, Request, Standing, Step,
+    Detail, Flow, Flows, Forecast, Forecasts, Law, Line, OtherLaw, Reply, Request, Standing, Step,
 };
 use crate::control::{Client, Filter, SocketArgs, SortKey, unexpected};
 use crate::text::{bit_rate, count, digits, or_unknown, size, time};
@@ -157,7 +157,7 @@ fn queue(out: &mut String, flow: &Flow) {
 /// The spacing in force, what set it, and whether it is applied.
 fn rate(
     out: &mut String,
-    Detail { flow, segment_bytes, law, other_law, goodput_control, forecast, .. }: &Detail,
+    Detail { flow, segment_bytes, law, other_law, goodput_control, forecast, forecasts, .. }: &Detail,
 ) {
     out.push('\n');
     if matches!(flow.direction.as_str(), "up" | "both") {
@@ -175,7 +175,7 @@ fn rate(
     };
     if let Some(forecast) = forecast.as_ref().filter(|_| flow.treatment != "pace") {
         say!(out, "Rate to the mesh: not limited, as the flow is only watched.");
-        foretell(out, flow, forecast);
+        foretell(out, flow, forecast, forecasts.as_ref());
         return;
     }
     let verb = match (flow.treatment.as_str(), flow.paced) {
@@ -209,7 +209,7 @@ fn rate(
 
 /// What pacing would make of a flow that is only watched. Its own samples are those of the queue that it has made, and are not
 /// what it would be paced by.
-fn foretell(out: &mut String, flow: &Flow, forecast: &Forecast) {
+fn foretell(out: &mut String, flow: &Flow, forecast: &Forecast, earlier: Option<&Forecasts>) {
     let (Some(interval), Some(base)) = (forecast.interval_s, forecast.base_rtt_s) else {
         let why = match forecast.unknown.as_deref() {
             Some("too-young") => "Too few round trips were measured.",
@@ -236,6 +236,9 @@ fn foretell(out: &mut String, flow: &Flow, forecast: &Forecast) {
             _ => String::new(),
         }
     );
+    if let Some(earlier) = earlier {
+        say!(out, "Held against what came: {}.", earlier.in_words());
+    }
     if let (Some(told), Some(has)) = (forecast.rate_bps, flow.goodput_down_bps)
         && has < told
     {

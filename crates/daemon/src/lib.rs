@@ -19,6 +19,7 @@ pub mod failure;
 pub mod flows;
 #[cfg(feature = "foreign")]
 pub mod foreign;
+pub mod foresight;
 pub mod gateway;
 pub mod guard;
 pub mod hops;

@@ -1,7 +1,7 @@
 //! `meshpaced status`: the daemon at a glance, and the flows that starve.
 
 use crate::Failure;
-use crate::control::protocol::{FoundRate, HostShare, Reply, Request, Share, Status, Wait};
+use crate::control::protocol::{Forecasts, FoundRate, HostShare, Reply, Request, Share, Status, Wait};
 use crate::control::{Client, SocketArgs, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
@@ -48,6 +48,7 @@ fn render(status: &Status) -> String {
     let mut out = String::new();
     summary(&mut out, status);
     doubts(&mut out, status);
+    forecasts(&mut out, status);
     hosts(&mut out, status);
     fairness(&mut out, status);
     troubles(&mut out, status);
@@ -147,6 +148,23 @@ fn doubts(out: &mut String, status: &Status) {
         line(out, "doubt", format!("{}, for {}: {}", doubt.name, time(doubt.for_s), doubt.found));
         line(out, "", format!("-> {}", doubt.remedy));
     }
+}
+
+/// How far off forecasts were.
+fn forecasts(out: &mut String, status: &Status) {
+    let Some(forecasts) = &status.forecasts else { return };
+    let Forecasts { latest, .. } = forecasts;
+    if let Some(latest) = latest {
+        let [foretold, measured] = [latest.foretold_bps, latest.measured_bps].map(bit_rate);
+        let told = format!(
+            "{foretold}, measured {measured}: {} ({}, {} ago)",
+            latest.off(),
+            latest.flow,
+            time(latest.ago_s)
+        );
+        line(out, "forecast", told);
+    }
+    line(out, if latest.is_some() { "" } else { "forecast" }, forecasts.in_words());
 }
 
 /// What goes into the mesh by host; nothing where hosts are not shaped.
@@ -311,6 +329,33 @@ mod tests {
         let text = render(&status);
         let said = "doubt      rate, for 1 min 15 s: a gets 2 Mbit/s over links of 1 Mbit/s\n           -> set mesh.rate\n";
         assert!(text.contains(said), "{text}");
+    }
+
+    #[test]
+    fn a_forecast_is_told_with_what_came_and_with_the_errors_of_all() {
+        let mut status = status(Vec::new());
+        let latest = crate::control::protocol::ComparedForecast {
+            flow: "10.1.2.3:5001-192.0.2.1:443".into(),
+            foretold_bps: 10.5e6,
+            measured_bps: 4.9e6,
+            error: 4.9 / 10.5 - 1.0,
+            ago_s: 75.0,
+        };
+        let forecasts = Forecasts {
+            compared: 12,
+            mean_error: -0.31,
+            mean_error_size: 0.35,
+            undecided: 2,
+            latest: Some(latest),
+        };
+        status.forecasts = Some(forecasts);
+        let said = "forecast   10.5 Mbit/s, measured 4.9 Mbit/s: 53 % less (10.1.2.3:5001-192.0.2.1:443, 1 min 15 s ago)\n           \
+                    of 12 forecasts so far what came was 31 % less on the mean, 35 % off either way\n";
+        let text = render(&status);
+        assert!(text.contains(said), "{text}");
+        status.forecasts.as_mut().unwrap().latest = None;
+        let text = render(&status);
+        assert!(text.contains("\nforecast   of 12 forecasts"), "an earlier daemon's: {text}");
     }
 
     #[test]

@@ -66,7 +66,11 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
 /// Removes the socket file that a daemon left when it was killed.
 fn remove_socket(socket: &Path) -> Result<Vec<String>, Failure> {
     if UnixStream::connect(socket).is_ok() {
-        println!("a daemon still runs and listens on {}: stop it too", socket.display());
+        println!(
+            "a daemon still runs, listens on {}, and makes its rules again within 10 s: stop it first (systemctl disable --now \
+             meshpaced, or meshpaced stop), then undo",
+            socket.display()
+        );
         return Ok(Vec::new());
     }
     match fs::remove_file(socket) {

@@ -1,15 +1,17 @@
 //! What clients' requests lead to.
 
 use super::data::{DataThread, Unanswered};
-use super::flow_name::find_flow;
+use super::flow_name::{find_flow, flow_name};
+use super::foretelling;
 use super::guarding::InForce;
 use super::modes::{said_of_mode, with_mode};
-use super::protocol::{Flows, Refusal, Reply, Request, Status};
+use super::protocol::{Detail, Flows, Refusal, Reply, Request, Status};
 use super::report;
 use super::sort::{Filter, SortKey};
 use crate::Failure;
 use crate::config::{Config, Datapath, Mode};
 use crate::events::{By, Event, Sink};
+use crate::foresight::{Compared, Foresight, Kept};
 use crate::plausible::Doubt;
 use crate::state::{self, Snapshot};
 use ipnet::IpNet;
@@ -29,6 +31,8 @@ pub struct Daemon {
     in_force: Mutex<InForce>,
     /// What is believed and cannot be, as of the latest look.
     doubts: Mutex<Vec<Doubt>>,
+    /// Where outcomes of forecasts outlive the daemon.
+    kept: Option<Kept>,
     /// The user that the daemon runs as. This user and root may change something.
     owner: u32,
 }
@@ -46,11 +50,17 @@ pub struct How {
 pub type Reloaded = String;
 
 impl Daemon {
-    /// A daemon that runs with `config`, read from `file`.
+    /// A daemon that runs with `config`, read from `file`, and finds and leaves what came of forecasts where it is `kept`.
     #[must_use]
-    pub fn new(data: DataThread, events: Sink, file: PathBuf, config: Config) -> Self {
-        let (in_force, doubts) = (Mutex::new(InForce::new(config)), Mutex::default());
-        Self { data, events, file, in_force, doubts, owner: effective_user() }
+    pub fn new(data: DataThread, events: Sink, file: PathBuf, config: Config, kept: Option<Kept>) -> Self {
+        let outcomes = kept.as_ref().map_or_else(Vec::new, |kept| {
+            kept.read().unwrap_or_else(|why| {
+                eprintln!("meshpaced: what came of earlier forecasts: {why}");
+                Vec::new()
+            })
+        });
+        let in_force = Mutex::new(InForce::new(config, Foresight::with(outcomes)));
+        Self { data, events, file, in_force, doubts: Mutex::default(), kept, owner: effective_user() }
     }
 
     /// The data thread.
@@ -116,11 +126,12 @@ impl Daemon {
 
     fn status(&self) -> Result<Reply, Refusal> {
         let snapshot = self.data.snapshot()?;
-        let (config, guard) = {
+        let (config, guard, forecasts) = {
             let in_force = self.in_force();
-            (Arc::clone(&in_force.config), in_force.report(snapshot.at))
+            let forecasts = foretelling::report(&in_force.foresight, snapshot.at);
+            (Arc::clone(&in_force.config), in_force.report(snapshot.at), forecasts)
         };
-        let status = Status { guard, ..report::status(&snapshot, &config, &self.doubts()) };
+        let status = Status { guard, forecasts, ..report::status(&snapshot, &config, &self.doubts()) };
         Ok(Reply::Status(Box::new(status)))
     }
 
@@ -153,7 +164,9 @@ impl Daemon {
         let detail = self.data.flow(key)?;
         let detail =
             detail.ok_or_else(|| mendable(format!("the flow that {name:?} means has just ended")))?;
-        Ok(Reply::Flow(Box::new(report::detail(&detail, &self.config(), snapshot.at))))
+        let told = report::detail(&detail, &self.config(), snapshot.at);
+        let forecasts = foretelling::report(&self.in_force().foresight, snapshot.at);
+        Ok(Reply::Flow(Box::new(Detail { forecasts, ..told })))
     }
 
     /// Reads the file again and puts it in force; flows are kept. Modes set at run time are the file's again. The event
@@ -219,16 +232,36 @@ impl Daemon {
         Ok("stopping: what is held leaves now".into())
     }
 
-    /// A second has passed, with what the data thread knows now: the guard of a mode that was switched on looks at it.
+    /// A second has passed, with what the data thread knows now: forecasts are held against it, and the guard of a mode that was switched
+    /// on looks at it.
     pub fn attend(&self, snapshot: &Snapshot) {
-        let told = self.in_force().attend(&self.data, snapshot);
-        told.into_iter().for_each(|event| self.events.emit(event));
+        let (compared, outcomes, told) = {
+            let mut in_force = self.in_force();
+            let compared = in_force.foresight.look(snapshot);
+            let outcomes = in_force.foresight.outcomes().collect();
+            (compared, outcomes, in_force.attend(&self.data, snapshot))
+        };
+        if let Some(Err(why)) =
+            self.kept.as_ref().filter(|_| !compared.is_empty()).map(|kept| kept.write(outcomes))
+        {
+            eprintln!("meshpaced: what came of forecasts: {why}");
+        }
+        compared.iter().map(event_of).chain(told).for_each(|event| self.events.emit(event));
     }
 }
 
 impl From<Unanswered> for Refusal {
     fn from(unanswered: Unanswered) -> Self {
         Self { mendable: false, message: unanswered.to_string() }
+    }
+}
+
+fn event_of(Compared { key, outcome, .. }: &Compared) -> Event {
+    Event::ForecastCompared {
+        flow: flow_name(key),
+        foretold_bps: outcome.foretold_bps,
+        measured_bps: outcome.measured_bps,
+        error: outcome.error(),
     }
 }
 

@@ -1,10 +1,12 @@
 //! The configuration in force, and the guard of what was switched on: it has the data thread go by the earlier modes for a while.
 
 use super::data::{DataThread, Unanswered};
+use super::foretelling;
 use super::modes::{is_newly_paced, paces_more, with_modes_of};
 use super::protocol::{Guard as GuardStatus, Refusal};
 use crate::config::Config;
 use crate::events::Event;
+use crate::foresight::Foresight;
 use crate::guard::{Acknowledged, Guard, Order, Side, Verdict};
 use crate::state::{Request, Snapshot};
 use crate::text::time;
@@ -21,6 +23,8 @@ pub(super) struct InForce {
     ended: Option<Ended>,
     /// Comparisons begun.
     number: u64,
+    /// What was foretold of flows that pacing was then switched on for.
+    pub foresight: Foresight,
 }
 
 #[derive(Debug)]
@@ -41,14 +45,14 @@ struct Ended {
 }
 
 impl InForce {
-    pub fn new(config: Config) -> Self {
-        Self { config: Arc::new(config), guarding: None, ended: None, number: 0 }
+    pub fn new(config: Config, foresight: Foresight) -> Self {
+        Self { config: Arc::new(config), guarding: None, ended: None, number: 0, foresight }
     }
 
     /// Puts another configuration in force. What it paces and what was before did not is `guarded` from now on; a comparison under way
     /// goes by what was before that.
     pub fn switch(&mut self, data: &DataThread, config: Config, guarded: bool) -> Result<String, Refusal> {
-        let said = go_by(data, &config)?;
+        let said = self.go_by(data, &config)?;
         let before = self.guarding.take().map_or_else(|| Arc::clone(&self.config), |earlier| earlier.before);
         self.config = Arc::new(config);
         self.ended = None;
@@ -69,14 +73,13 @@ impl InForce {
         let (bytes, want) = acknowledged.look(snapshot, concerns);
         let side = guard.side();
         let order = guard.look(snapshot.at, bytes, want)?;
-        let back = || with_modes_of(&self.config, before);
-        let done = match order {
-            Order::Change(Side::Before) | Order::GoesBack(_) => go_by(data, &back()),
-            Order::Change(Side::Paced) => go_by(data, &self.config),
-            Order::Stays(_) if side == Side::Before => go_by(data, &self.config),
-            Order::Stays(_) => Ok(String::new()),
+        let back = Arc::new(with_modes_of(&self.config, before));
+        let next = match order {
+            Order::Change(Side::Before) | Order::GoesBack(_) => Some(Arc::clone(&back)),
+            Order::Change(Side::Paced) => Some(Arc::clone(&self.config)),
+            Order::Stays(_) => Some(Arc::clone(&self.config)).filter(|_| side == Side::Before),
         };
-        if let Err(refusal) = done {
+        if let Some(Err(refusal)) = next.map(|config| self.go_by(data, &config)) {
             eprintln!("meshpaced: guard: {}", refusal.message);
         }
         let (went_back, verdict) = match order {
@@ -85,7 +88,7 @@ impl InForce {
             Order::GoesBack(verdict) => (true, verdict),
         };
         if went_back {
-            self.config = Arc::new(back());
+            self.config = back;
         }
         self.guarding = None;
         let ended = Ended { went_back, verdict, at: snapshot.at };
@@ -93,6 +96,14 @@ impl InForce {
         let message = in_words(&ended);
         eprintln!("meshpaced: guard: {message}");
         Some(Event::Guarded { went_back, pairs: verdict.pairs, ratio: verdict.ratio, message })
+    }
+
+    /// Has the data thread go by a configuration. What is foretold of the flows that it paces, and that were only watched, is noted.
+    fn go_by(&mut self, data: &DataThread, config: &Config) -> Result<String, Refusal> {
+        let told = foretelling::of_watched(data, config);
+        let said = go_by(data, config)?;
+        self.foresight.foretell(monotonic_now(), told);
+        Ok(said)
     }
 
     /// What is told to whom switched something on that is guarded now.
@@ -165,6 +176,7 @@ mod tests {
     use crate::control::tests::example::{self, Running};
     use crate::events::By;
     use crate::plausible::{Doubt, Name};
+    use meshpace_gateway::Treatment;
     use meshpace_linux::{Peer, effective_user};
     use meshpace_units::{Bytes, Span};
 
@@ -248,5 +260,38 @@ mod tests {
         );
         daemon.set_mode("observe", None, How::default(), ME).unwrap();
         daemon.set_mode("pace", None, How { anyway: true, ..How::default() }, ME).unwrap();
+    }
+
+    #[test]
+    fn a_forecast_is_held_against_what_came_and_is_told_and_kept() {
+        let watched = crate::state::FlowReport { treatment: Treatment::Observe, ..example::report(1, 0) };
+        let running = Running::start(vec![watched.clone()]);
+        let daemon = running.daemon();
+        let me = Peer { uid: effective_user(), pid: 1 };
+        let told = || {
+            let Reply::Status(status) = daemon.answer(Asked::Status {}, me) else { panic!() };
+            status.forecasts
+        };
+        daemon.set_mode("observe", None, How::default(), ME).unwrap();
+        daemon.set_mode("pace", None, How { unguarded: true, ..How::default() }, ME).unwrap();
+        let begun = monotonic_now();
+        let mut paced = crate::state::FlowReport { treatment: Treatment::Pace, ..watched };
+        paced.stats.queued = 1;
+        for second in 1..=63 {
+            assert_eq!(told(), None, "in the first minute");
+            let at = begun + Span::from_secs(second);
+            paced.stats.goodput_down.as_mut().unwrap().on_acked(at, Bytes(250_000));
+            daemon.attend(&Snapshot { at, ..example::snapshot(vec![paced.clone()]) });
+        }
+        let forecasts = told().expect("after a minute");
+        let latest = forecasts.latest.expect("this daemon's");
+        assert_eq!((latest.foretold_bps, latest.measured_bps), (4e6, 2e6));
+        assert_eq!((forecasts.compared, forecasts.mean_error, forecasts.mean_error_size), (1, -0.5, 0.5));
+        let Reply::Flow(detail) = daemon.answer(Asked::Flow { flow: "10.1.2.1".into() }, me) else {
+            panic!()
+        };
+        assert_eq!(detail.forecasts.map(|forecasts| forecasts.mean_error), Some(-0.5));
+        let kept = crate::foresight::Kept::within(running.directory()).read().unwrap();
+        assert_eq!(kept.iter().map(crate::foresight::Outcome::error).collect::<Vec<_>>(), [-0.5]);
     }
 }

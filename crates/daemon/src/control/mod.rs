@@ -14,6 +14,7 @@ pub(crate) mod connection;
 mod daemon;
 mod data;
 mod flow_name;
+mod foretelling;
 mod guarding;
 mod modes;
 pub mod protocol;

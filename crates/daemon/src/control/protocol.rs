@@ -5,11 +5,13 @@
 //! unit in the key: `_s` seconds, `_bps` bit/s, `_pps` packets a second, `_bytes`. `null` is unknown.
 
 mod doubts;
+mod forecasts;
 mod guard;
 mod hosts;
 mod law;
 
 pub use doubts::Doubt;
+pub use forecasts::{ComparedForecast, Forecast, Forecasts};
 pub use guard::Guard;
 pub use hosts::{FoundRate, HostShare, Hosts};
 pub use law::{Law, OtherLaw, Standing, Step};
@@ -151,6 +153,9 @@ pub struct Status {
     /// The guard of what was switched on; `None` if nothing was since the last start or change of mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guard>,
+    /// How far off forecasts were; `None` while none was held against what came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecasts: Option<Forecasts>,
 }
 
 /// What is in force for a subnet.
@@ -397,21 +402,9 @@ pub struct Detail {
     /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
     #[serde(default)]
     pub forecast: Option<Forecast>,
-}
-
-/// What pacing would make of a flow that is only watched.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Forecast {
-    /// One packet in this time; `None` if it cannot be told.
-    pub interval_s: Option<f64>,
-    /// That many payload bits a second, in its largest segments.
-    pub rate_bps: Option<u64>,
-    /// The least round trip of a segment that met no queue of its own flow's.
-    pub base_rtt_s: Option<f64>,
-    /// Flows to the host that have data on their way, and share what the law gives one.
-    pub sharing: Option<u32>,
-    /// Why it cannot be told: `too-young`, `never-alone`, `not-measured` or `other-law`.
-    pub unknown: Option<String>,
+    /// How far off such forecasts were here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forecasts: Option<Forecasts>,
 }
 
 /// What is in force for a mesh host.

@@ -68,6 +68,7 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config, doubts: &[plausible::
         hosts: snapshot.hosts.as_ref().map(hosts),
         doubts: doubts.iter().map(|doubt| doubted(doubt, snapshot.at)).collect(),
         guard: None,
+        forecasts: None,
     }
 }
 
@@ -267,7 +268,7 @@ pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
 }
 
 /// Payload of one full segment an interval, bit/s; `None` where no payload was seen.
-fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
+pub(super) fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
     (segment > Bytes::ZERO && !interval.is_zero())
         .then(|| (segment.bits() as f64 / interval.as_secs_f64()) as u64)
 }
@@ -304,6 +305,7 @@ pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant) -> Detai
             },
         ),
         forecast: detail.explanation.forecast.map(|told| forecast(told, detail.report.segment)),
+        forecasts: None,
     }
 }
 

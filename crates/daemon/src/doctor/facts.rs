@@ -1,7 +1,7 @@
 //! What is known about the machine, gathered once and judged afterwards.
 
 use crate::config::HopSource;
-use crate::control::protocol::Doubt;
+use crate::control::protocol::{Doubt, Forecasts};
 use crate::edge;
 use crate::hops::SourceReport;
 use crate::rights::Rights;
@@ -157,6 +157,8 @@ pub struct Daemon {
     pub hop_sources: BTreeMap<String, usize>,
     /// What it believes and cannot be, or does not see.
     pub doubts: Vec<Doubt>,
+    /// How far off its forecasts were.
+    pub forecasts: Option<Forecasts>,
 }
 
 impl Facts {

@@ -16,7 +16,7 @@ pub(super) fn ask(socket: &Path) -> Option<Daemon> {
     let flows = Request::Flows { filter: None, sort: Default::default(), reverse: false, limit: None };
     let Reply::Flows(flows) = client.ask(&flows).ok()?.answer else { return None };
     let Reply::Status(status) = client.ask(&Request::Status {}).ok()?.answer else { return None };
-    Some(Daemon { doubts: status.doubts, ..of(&flows.list) })
+    Some(Daemon { doubts: status.doubts, forecasts: status.forecasts, ..of(&flows.list) })
 }
 
 fn of(flows: &[Flow]) -> Daemon {
@@ -33,5 +33,6 @@ fn of(flows: &[Flow]) -> Daemon {
         one_way: flows.iter().filter(is_one_way).count(),
         hop_sources,
         doubts: Vec::new(),
+        forecasts: None,
     }
 }

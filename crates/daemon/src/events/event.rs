@@ -153,6 +153,17 @@ pub enum Event {
         /// The same in words.
         message: String,
     },
+    /// What was foretold of a flow was held against what it got.
+    ForecastCompared {
+        /// Its name.
+        flow: String,
+        /// Foretold while it was only watched, payload bit/s.
+        foretold_bps: f64,
+        /// What it got when it was paced.
+        measured_bps: f64,
+        /// The latter over the former, less 1.
+        error: f64,
+    },
     /// What is believed cannot be, or what the interfaces carry is not seen.
     Doubted {
         /// What.
@@ -220,6 +231,7 @@ impl Event {
                 | Self::FlowClosed(_)
                 | Self::FlowThrottled { .. }
                 | Self::FlowReleased { .. }
+                | Self::ForecastCompared { .. }
                 | Self::ChangeDenied { .. }
         )
     }

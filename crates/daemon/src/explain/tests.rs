@@ -49,6 +49,14 @@ fn a_watched_flow_is_told_what_pacing_would_do() {
         "{text}"
     );
     assert!(!text.contains("each 44 ms."), "its own samples are not what it would be paced by: {text}");
+    assert!(!text.contains("Held against"), "none was: {text}");
+    detail.forecasts =
+        Some(Forecasts { compared: 1, mean_error: -0.3, mean_error_size: 0.3, undecided: 0, latest: None });
+    let text = render(&detail);
+    assert!(
+        text.contains("this host.\nHeld against what came: of 1 forecast so far what came was 30 % less.\n"),
+        "{text}"
+    );
 }
 
 #[test]

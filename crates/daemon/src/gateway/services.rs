@@ -4,6 +4,7 @@ use super::worker::Worker;
 use crate::config::Config;
 use crate::control::{self, DataThread};
 use crate::events::{Event, Log, Sink, Watch};
+use crate::foresight::Kept;
 use crate::hops::Directory;
 use crate::{Failure, metrics};
 use std::path::Path;
@@ -29,7 +30,8 @@ impl Services {
         let log = Log::open(&config.events)?;
         let (requests, waker) = worker.handle();
         let data = DataThread::new(requests, waker);
-        let daemon = Arc::new(control::Daemon::new(data, log.sink(), file.to_owned(), config.clone()));
+        let kept = Kept::here();
+        let daemon = Arc::new(control::Daemon::new(data, log.sink(), file.to_owned(), config.clone(), kept));
         let control = control::Server::start(&config.control, Arc::clone(&daemon))?;
         let metrics = config
             .metrics

@@ -25,8 +25,8 @@ impl<P: Clone> Gateway<P> {
     fn forecast(&self, now: Instant, key: &FlowKey, down: &Down<P>) -> Result<Forecast, Unforeseen> {
         let host = key.wireless.address;
         let to_host = || {
-            let connections = self.table.iter().filter(|(_, c)| c.key.wireless.address == host);
-            connections.filter_map(|(_, c)| Some((c.key, c.down.as_ref()?)))
+            let connections = self.table.of_host(host).map(|slot| self.table.get(slot));
+            connections.filter_map(|c| Some((c.key, c.down.as_ref()?)))
         };
         let others = to_host().filter(|(other, down)| other != key && down.outstanding()).count();
         let bases = to_host().map(|(_, down)| down.base);

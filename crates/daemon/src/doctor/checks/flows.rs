@@ -1,7 +1,7 @@
 //! Hop counts, rules, and what a running daemon sees.
 
 use crate::config::{Config, Datapath, HopSource};
-use crate::control::protocol::Doubt;
+use crate::control::protocol::{Doubt, Forecasts};
 use crate::doctor::facts::Facts;
 use crate::doctor::finding::Finding;
 use crate::plausible::Name;
@@ -172,4 +172,30 @@ pub(super) fn doubts(_: &Config, facts: &Facts) -> Vec<Finding> {
         finding("plausibility", doubt.found.clone(), doubt.remedy.clone())
     };
     told.map(finding).collect()
+}
+
+/// Forecasts of pacing that were off by more than this are not to be gone by: it is what they are off by over chains without a load of
+/// others (docs/robustness.md).
+const OFF: f64 = 0.5;
+/// As many forecasts tell something of the next.
+const ENOUGH: usize = 3;
+
+/// How far off the running daemon's forecasts of pacing were.
+pub(super) fn forecasts(_: &Config, facts: &Facts) -> Vec<Finding> {
+    let told = facts.daemon.as_ref().and_then(|daemon| daemon.forecasts.as_ref());
+    let finding = |forecasts: &Forecasts| {
+        let (subject, found) = ("forecast", forecasts.in_words());
+        if forecasts.compared < ENOUGH || forecasts.mean_error_size <= OFF {
+            return Finding::good(subject, found);
+        }
+        let remedy = if forecasts.mean_error < 0.0 {
+            "links or hops are believed better than they are, or other hosts share the channel: see mesh.rate and [hops]; go by a \
+             trial (`meshpaced trial`), not by forecasts"
+        } else {
+            "links or hops are believed worse than they are: see mesh.rate and [hops]; go by a trial (`meshpaced trial`), not by \
+             forecasts"
+        };
+        Finding::warning(subject, found, remedy)
+    };
+    told.map(finding).into_iter().collect()
 }

@@ -33,6 +33,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         flows::rules,
         flows::asymmetric_routing,
         flows::doubts,
+        flows::forecasts,
         edge::possible,
         edge::running,
         calm::possible,

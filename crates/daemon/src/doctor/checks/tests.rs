@@ -330,3 +330,29 @@ fn what_a_daemon_doubts_is_told_as_badly_as_it_is() {
     expect(MESH, with("unseen", false), "plausibility", Warning, "unseen was found");
     expect(MESH, with("one-sided", false), "asymmetric routing", Warning, "one-sided was found");
 }
+
+#[test]
+fn forecasts_that_are_far_off_are_told_with_what_is_wrong() {
+    let with = |compared, mean_error, mean_error_size| {
+        move |facts: &mut Facts| {
+            let forecasts = crate::control::protocol::Forecasts {
+                compared,
+                mean_error,
+                mean_error_size,
+                undecided: 0,
+                latest: None,
+            };
+            facts.daemon.as_mut().unwrap().forecasts = Some(forecasts);
+        }
+    };
+    expect(
+        MESH,
+        with(9, -0.1, 0.2),
+        "forecast",
+        Good,
+        "of 9 forecasts so far what came was 10 % less on the mean, 20 % off",
+    );
+    expect(MESH, with(9, -0.53, 0.53), "forecast", Warning, "believed better than they are");
+    expect(MESH, with(9, 1.5, 1.5), "forecast", Warning, "believed worse than they are");
+    expect(MESH, with(2, -0.53, 0.53), "forecast", Good, "53 % less");
+}
