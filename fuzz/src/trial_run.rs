@@ -2,8 +2,8 @@
 
 use meshpace_mesh::{Probe, run_with};
 use meshpace_network::{AirId, Watch};
-use meshpace_packet::Packet;
 use meshpace_radio::Frame;
+use meshpace_relay::packet::Packet;
 use meshpace_scenario::{App, Plan, Scenario};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

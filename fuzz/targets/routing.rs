@@ -5,11 +5,11 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_keys::{Key, Kind, Setting, Values};
-use meshpace_random::Stream;
 use meshpace_routing::{
     Action, BabelPacket, BabelTlv, Control, Cost, DsdvRoute, DsdvUpdate, Handle, LinkEvent, METRICS,
     PROTOCOLS, PacketInfo, Rerr, RoutingProtocol, Rrep, Rreq, ShortestPaths, Site,
 };
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::sync::Arc;
 

@@ -3,8 +3,8 @@
 use crate::emulation::measured_from;
 use meshpace_mesh::probe::Probe;
 use meshpace_network::{AirId, Watch};
-use meshpace_packet::Packet;
 use meshpace_radio::Frame;
+use meshpace_relay::packet::Packet;
 use meshpace_scenario::Scenario;
 use meshpace_units::{Instant, NodeId, Span};
 use serde::Serialize;

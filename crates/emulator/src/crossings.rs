@@ -1,7 +1,7 @@
 //! Packets inside kernels that forward, real gateways' and those of nodes with frames: which of those that come out is which of those that
 //! went in.
 
-use meshpace_packet::{Body, Packet, PacketId};
+use meshpace_relay::packet::{Body, Packet, PacketId};
 use meshpace_units::{Instant, Span};
 use meshpace_wire::protocol;
 use std::collections::{BTreeMap, VecDeque};

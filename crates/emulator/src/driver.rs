@@ -13,7 +13,7 @@ use meshpace_linux::{
 };
 use meshpace_mesh::RunResult;
 use meshpace_network::{Capture, host, ipv6_of};
-use meshpace_packet::Ethernet;
+use meshpace_relay::packet::Ethernet;
 use meshpace_scenario::{Endpoint, Layer, Scenario, ScenarioError};
 use meshpace_units::{Instant, Span};
 use serde::Serialize;

@@ -1,6 +1,6 @@
 //! A host's bytes as a packet of the network.
 
-use meshpace_packet::{Body, Class, Ethernet, Opaque, Packet};
+use meshpace_relay::packet::{Body, Class, Ethernet, Opaque, Packet};
 use meshpace_units::Bytes;
 use meshpace_wire::{NotTcp, Outline, outline, parse};
 use std::net::{IpAddr, Ipv4Addr};

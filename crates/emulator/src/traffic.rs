@@ -1,6 +1,6 @@
 //! What went from host to host.
 
-use meshpace_packet::{Class, Host, Packet, PacketId};
+use meshpace_relay::packet::{Class, Host, Packet, PacketId};
 use meshpace_scenario::{Endpoint, Scenario, WiredId};
 use meshpace_units::{Bytes, Instant, Quantiles, Span};
 use serde::Serialize;

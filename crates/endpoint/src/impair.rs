@@ -1,6 +1,6 @@
 //! A bad network in a box: loss, duplication, reordering, corruption, marks of congestion and delay from a fixed seed.
 
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, Span};
 use std::collections::BTreeMap;
 

@@ -9,6 +9,7 @@
 //! | [`rcp`] | a queue keeps one rate for all flows (Dukkipati, McKeown) |
 //! | [`wcp`] | a queue marks what passes near congestion, and sources answer with a rate (Rangwala et al. 2008) |
 //! | [`wcpcap`] | a controller that knows the whole mesh gives every flow its max-min share of the air (an air-time surrogate) |
+//! | [`winf`] | what a link can carry, and what is free of it, by the times of 802.11 exchanges (rt-Winf) |
 //! | [`SmoothedRtt`] | the round trip that a sender writes into each header |
 //!
 //! Rates are bytes per second, times seconds, both as real numbers: what the controllers compute with.
@@ -21,6 +22,7 @@ extern crate std;
 pub mod rcp;
 pub mod wcp;
 pub mod wcpcap;
+pub mod winf;
 pub mod xcp;
 
 use meshpace_units::Span;

@@ -143,9 +143,11 @@ fn declared_parts(call: &ItemMacro) -> Option<Vec<Ident>> {
         if let TokenTree::Group(table) = &token
             && after_equals
         {
-            names.extend(table.stream().into_iter().filter_map(|token| match token {
-                TokenTree::Ident(name) => Some(name),
-                _ => None,
+            let tokens: Vec<TokenTree> = table.stream().into_iter().collect();
+            let rows = tokens.split(|token| matches!(token, TokenTree::Punct(mark) if mark.as_char() == ','));
+            names.extend(rows.filter_map(|row| match row {
+                [TokenTree::Ident(name)] => Some(name.clone()),
+                _ => None, // `red::TWICE` is in a module that another row declares
             }));
         }
         after_equals = matches!(token, TokenTree::Punct(mark) if mark.as_char() == '=');

@@ -30,7 +30,7 @@ const FILES: [(&str, &str); 16] = [
     ),
     (
         "crates/engine/src/law.rs",
-        "mod deep;\nkeys::parts! {\n    /// Two.\n    pub static PARTS: Part = [fifo, red];\n}\n\
+        "mod deep;\nkeys::parts! {\n    /// Two.\n    pub static PARTS: Part = [fifo, red, red::TWICE];\n}\n\
          const TABLE: &str = include_str!(\"table.txt\");\nstruct Law(\n    u32,\n);\n\
          pub fn delay() -> u32 {\n    let (one,) = (deep::ALPHA,);\n    one\n}\n\
          impl Law {\n    #[cfg(test)]\n    fn shown(&self) -> u32 {\n        self.0\n    }\n}\n",
@@ -78,7 +78,7 @@ fn what_can_change_a_result_makes_a_new_engine() {
         ("crates/engine/src/law/deep.rs", "u32", "u64"),
         ("crates/engine/src/law/fifo.rs", "1", "3"),
         ("crates/engine/src/law/red.rs", "2", "3"),
-        ("crates/engine/src/law.rs", "[fifo, red]", "[fifo]"),
+        ("crates/engine/src/law.rs", "[fifo, red, red::TWICE]", "[fifo]"),
         ("crates/engine/src/lib.rs", "COUNT: u32 = 4", "COUNT: u32 = 5"),
         ("crates/engine/src/lib.rs", "other + wheels", "other - wheels"),
         ("crates/engine/src/lib.rs", "#[cfg(test)]\nmod inside", "mod inside"),

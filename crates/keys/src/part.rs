@@ -123,21 +123,31 @@ impl<B> Part<B> {
 }
 
 /// The parts of a place, a row each: declares the module of that name and puts its `PART` into the table, so that a part
-/// is a file and a row.
+/// is a file and a row. A part that is a variant of another, a few lines long, stands in that part's file by a name of its own.
 ///
 /// ```ignore
 /// meshpace_keys::parts! {
 ///     /// When a receiver acknowledges.
-///     pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed];
+///     pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_delayed::HEAD];
 /// }
 /// ```
 #[macro_export]
 macro_rules! parts {
-    ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = [$($module:ident),+ $(,)?];) => {
-        $(mod $module;)+
+    ($(#[$meta:meta])* $vis:vis static $name:ident: $type:ty = [$($module:ident $(:: $variant:ident)?),+ $(,)?];) => {
+        $($crate::parts!(@module $module $($variant)?);)+
 
         $(#[$meta])*
-        $vis static $name: &[&$type] = &[$(&$module::PART),+];
+        $vis static $name: &[&$type] = &[$(&$crate::parts!(@part $module $($variant)?)),+];
+    };
+    (@module $module:ident) => {
+        mod $module;
+    };
+    (@module $module:ident $variant:ident) => {};
+    (@part $module:ident) => {
+        $module::PART
+    };
+    (@part $module:ident $variant:ident) => {
+        $module::$variant
     };
 }
 

@@ -4,7 +4,7 @@
 
 use meshpace_mesh::{RunResult, run_with_relays};
 use meshpace_network::NoWatch;
-use meshpace_packet::{Handle, Packet};
+use meshpace_relay::packet::{Handle, Packet};
 use meshpace_relay::{Asks, DropTail, Heard, Here, QueueConfig, Relay, Report};
 use meshpace_scenario::{Overrides, Scenario, ScenarioError, ScenarioFile};
 use std::process::ExitCode;

@@ -7,8 +7,8 @@ use crate::probe::Probe;
 use crate::schemes::{ChosenSchemes, FlowScheme};
 use crate::simulation::Simulation;
 use meshpace_network::{Alarm, Network, RelayFactory, host};
-use meshpace_random::Stream;
 use meshpace_scenario::{self as scenario, Scenario};
+use meshpace_units::random::Stream;
 
 impl<'a> Simulation<'a> {
     /// The simulation of a scenario, with everything scheduled that happens by itself.

@@ -1,6 +1,6 @@
 //! The ends of the flows: their addresses and ports, and whose they are.
 
-use meshpace_packet::{Body, Packet};
+use meshpace_relay::packet::{Body, Packet};
 use meshpace_scenario::{App, Endpoint, Flow, Scenario};
 use meshpace_wire::protocol;
 use std::cell::Cell;

@@ -4,8 +4,8 @@
 use crate::ends::Directory;
 use crate::probe::Probe;
 use meshpace_network::{AirId, Watch};
-use meshpace_packet::{Class, Packet};
 use meshpace_radio::{Frame, FrameEnd, FrameKind, Outcome};
+use meshpace_relay::packet::{Class, Packet};
 use meshpace_scenario::{Channel, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use serde_json::{Value, json};

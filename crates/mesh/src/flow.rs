@@ -4,10 +4,10 @@ use crate::ends::FlowEnds;
 use crate::measure::{Baseline, Moments};
 use crate::schemes::FlowScheme;
 use meshpace_pacing::LinkRates;
-use meshpace_packet::{Account, Host, PathId};
-use meshpace_random::Stream;
+use meshpace_relay::packet::{Account, Host, PathId};
 use meshpace_scenario::{self as scenario, App, FileClock};
 use meshpace_tcp::{Connection, Ports};
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
 /// One flow of the scenario, running.

@@ -7,8 +7,8 @@ use crate::schemes::ChosenSchemes;
 use crate::simulation::Simulation;
 use meshpace_gateway::Side;
 use meshpace_network::{AddressBook, AirId, Step};
-use meshpace_packet::{Body, Host, Packet, PacketId};
 use meshpace_radio::Position;
+use meshpace_relay::packet::{Body, Host, Packet, PacketId};
 use meshpace_scenario::{Scenario, ScenarioError};
 use meshpace_units::{Instant, NodeId, Span};
 

@@ -2,8 +2,8 @@
 
 use crate::probe::{FlowSample, Probe};
 use meshpace_network::{AirId, Watch};
-use meshpace_packet::{Account, Packet};
 use meshpace_radio::Frame;
+use meshpace_relay::packet::{Account, Packet};
 use meshpace_scenario::Scenario;
 use meshpace_units::{Instant, NodeId};
 

@@ -2,7 +2,7 @@
 //! none.
 
 use meshpace_network::{Capture, NoWatch, Watch};
-use meshpace_packet::Account;
+use meshpace_relay::packet::Account;
 use meshpace_units::{Bytes, Instant, Span};
 
 /// The state of a flow at a moment.

@@ -8,8 +8,8 @@ use crate::result::{
 };
 use crate::simulation::Simulation;
 use meshpace_network::{AirId, GatewayNode, HopDelays, InterfaceCounts, RateCount};
-use meshpace_packet::Host;
 use meshpace_radio::{Aggregates, Category};
+use meshpace_relay::packet::Host;
 use meshpace_scenario::{App, Channel, MeshNode, Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 use crate::ends::Role;
 use crate::flow::{RunningFlow, Transport, UdpFlow};
 use crate::simulation::{Simulation, Timer};
-use meshpace_packet::{Body, Class, Datagram, Packet, Stamp};
+use meshpace_relay::packet::{Body, Class, Datagram, Packet, Stamp};
 use meshpace_scenario::App;
 use meshpace_tcp::{State, WriteError};
 use meshpace_units::{Bytes, Rate, Span};

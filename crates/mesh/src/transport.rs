@@ -4,7 +4,7 @@ use crate::ends::Role;
 use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_packet::{Body, Class, Host, Packet, Report, Request, ReturnedFeedback, Ticket};
+use meshpace_relay::packet::{Body, Class, Host, Packet, Report, Request, ReturnedFeedback, Ticket};
 use meshpace_scenario as scenario;
 use meshpace_tcp::{Arrival, Segment, Transmit};
 use std::num::NonZeroU16;

@@ -2,7 +2,7 @@
 
 use crate::simulation::Simulation;
 use meshpace_network::LossPlace;
-use meshpace_packet::Host;
+use meshpace_relay::packet::Host;
 use meshpace_scenario::Scenario;
 use meshpace_units::NodeId;
 use serde::Serialize;

@@ -1,7 +1,7 @@
 //! Frames of 802.11 (IEEE 802.11-2020, 9.2 and 9.3): what rt-Winf asks of their headers.
 
+use meshpace_explicit::winf::{Kind, Station};
 use meshpace_units::Span;
-use meshpace_winf::{Kind, Station};
 
 /// What a header says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

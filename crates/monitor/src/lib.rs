@@ -1,4 +1,4 @@
-//! Captures in monitor mode, and what rt-Winf (`meshpace-winf`) makes of them: which links there are, what they can carry,
+//! Captures in monitor mode, and what rt-Winf (`meshpace-explicit`) makes of them: which links there are, what they can carry,
 //! and what is free of it.
 //!
 //! | module | idea |

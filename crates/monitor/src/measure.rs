@@ -4,8 +4,8 @@ use crate::airtime::{self, Airtime};
 use crate::dot11::{self, Header};
 use crate::file::{self, Error, Raw};
 use crate::radiotap::{self, Radiotap};
+use meshpace_explicit::winf::{Busy, Config, Exchanges, Frame, Kind, Link, Meter};
 use meshpace_units::{Bytes, Instant, Span};
-use meshpace_winf::{Busy, Config, Exchanges, Frame, Kind, Link, Meter};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read;
 

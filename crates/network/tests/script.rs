@@ -2,7 +2,9 @@
 
 use meshpace_gateway::Behaviour;
 use meshpace_network::{Network, NoWatch, Step, host};
-use meshpace_packet::{Body, Class, Host, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind, Ticket};
+use meshpace_relay::packet::{
+    Body, Class, Host, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind, Ticket,
+};
 use meshpace_scenario::{Endpoint, Overrides, Scenario, ScenarioFile};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Span};
 use std::net::{IpAddr, Ipv4Addr};

@@ -9,7 +9,7 @@ use meshpace_keys::{Setting, Values};
 use meshpace_radio::rate_control::{Ask, Exchange, RateControl, Series, Site, named, usable};
 use meshpace_radio::standard::{Mode, STANDARDS};
 use meshpace_radio::{Peer, Priority};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::collections::BTreeMap;
 use std::io::stdin;

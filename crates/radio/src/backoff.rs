@@ -1,7 +1,7 @@
 //! The backoff: whole slots that pass only while the medium is idle.
 
 use crate::phy::{BackoffRange, Phy};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, Span};
 
 /// The intervals that a backoff is made of.

@@ -7,8 +7,8 @@
 
 use crate::links::{Links, Position};
 use crate::propagation::Propagation;
-use meshpace_random::Stream;
 use meshpace_units::NodeId;
+use meshpace_units::random::Stream;
 
 /// Losses and gains on top of [`Propagation`]; by default there are none.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -305,7 +305,7 @@ impl Grid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_random::Stream;
+    use meshpace_units::random::Stream;
 
     fn links() -> Links {
         Links {

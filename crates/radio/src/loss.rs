@@ -19,7 +19,7 @@ use crate::burst::Bitmap;
 use crate::frame::Frame;
 use crate::hearers::Hearers;
 use crate::phy::{Phy, mpdus};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 
 /// A directed link that loses frames.

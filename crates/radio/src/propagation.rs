@@ -1,7 +1,7 @@
 //! Received power against distance, and the thresholds that make ranges of it.
 
-use meshpace_random::Stream;
 use meshpace_units::Span;
+use meshpace_units::random::Stream;
 
 /// Transmitted power, W: ns-2's default for the 914 MHz Lucent WaveLAN card (reference measurements).
 const TRANSMIT_POWER: f64 = 0.281_838_15;

@@ -6,9 +6,9 @@
 use crate::RelayPart;
 use crate::drop_tail::DropTail;
 use crate::here::Here;
+use crate::packet::{Body, Handle, Packet};
 use crate::relay::{Relay, waits_in_queue};
 use meshpace_keys::Key;
-use meshpace_packet::{Body, Handle, Packet};
 use meshpace_tcp::{Flags, Options, Segment};
 use meshpace_units::Seq;
 

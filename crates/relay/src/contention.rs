@@ -2,7 +2,7 @@
 //! range of one, that one included.
 
 use crate::here::NodeView;
-use meshpace_packet::{Shim, ShimBytes, ShimKind};
+use crate::packet::{Shim, ShimBytes, ShimKind};
 use meshpace_units::{Bytes, NodeId};
 
 /// The nodes that a packet has gone through, in order: the latest ten.

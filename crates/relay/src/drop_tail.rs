@@ -1,9 +1,9 @@
 //! First in, first out; what does not fit is dropped.
 
 use crate::here::Here;
+use crate::packet::{Class, Handle, Packet};
 use crate::relay::Relay;
 use crate::{QueueConfig, RelayPart};
-use meshpace_packet::{Class, Handle, Packet};
 use std::collections::VecDeque;
 
 /// What it says of itself.

@@ -6,11 +6,11 @@
 
 use crate::drop_tail::DropTail;
 use crate::here::{Here, QueueSite};
+use crate::packet::{Class, Handle, PacketId};
 use crate::relay::{Asks, Heard, Relay, waits_in_queue};
 use crate::report::Report;
 use crate::{QueueConfig, RelayPart};
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Class, Handle, PacketId};
 use meshpace_radio::FrameKind;
 use meshpace_units::NodeId;
 use std::collections::{BTreeMap, VecDeque};

@@ -2,8 +2,8 @@
 
 use crate::QueueConfig;
 use crate::here::Here;
+use crate::packet::{Handle, Packet};
 use meshpace_codel::{Config as CodelConfig, FairQueues, Fate, FlowHash, salt};
-use meshpace_packet::{Handle, Packet};
 use meshpace_units::Bytes;
 
 /// At a node or a wired link packets are marked in the store, and dropped by its driver.

@@ -6,11 +6,11 @@
 
 use crate::flow_queues::FlowQueues;
 use crate::here::Here;
+use crate::packet::{Class, Handle, Packet};
 use crate::relay::Relay;
 use crate::{QueueConfig, RelayPart};
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Class, Handle, Packet};
 use meshpace_radio::Peer;
 use meshpace_units::{Bytes, Span};
 use std::collections::VecDeque;

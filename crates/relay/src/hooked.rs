@@ -1,8 +1,8 @@
 //! A hook before drop-tail: what it lets pass joins the queue.
 
+use crate::packet::{Body, Class, Handle, Packet, Packets};
 use crate::{DropTail, Here, QueueConfig, Relay};
 use meshpace_hook::{Direction, Hooked, Leaving, Met, PacketHook, Passing, Rewrite};
-use meshpace_packet::{Body, Class, Handle, Packet, Packets};
 use meshpace_units::Instant;
 
 /// The relay of a hook.

@@ -9,6 +9,7 @@
 //! |---|---|
 //! | [`relay`] | the contract |
 //! | [`here`] | what a relay may ask of its node, and do to packets |
+//! | [`packet`] | the packets of the simulated network: addresses, identity, typed headers, the store that owns them in flight |
 //! | [`report`] | what the MAC tells relays that ask: granted, retries, sent, given up, with times |
 //! | [`DropTail`] | first in, first out, routing packets at the head (ns-2's `PriQueue`) |
 //! | [`hooked`] | any hook where packets pass (`meshpace-hook`), before drop-tail |
@@ -21,7 +22,7 @@
 //! | `wcpcap` | tells packets their flow's share of the air, which a controller that knows the whole mesh works out |
 //! | `cake_ack_filter` | CAKE's ack-filter: what waits and is superfluous is dropped |
 //! | `ez_flow` | EZ-flow: the contention window by the next node's queue |
-//! | `sense` | rt-Winf at a node; `winf` tells packets of it, `xcp_winf` and `rcp_winf` go by it |
+//! | `sense` | rt-Winf at a node; `winf` tells packets of it, XCP-Winf and RCP-Winf go by it |
 //!
 //! A new relay is a file like `drop_tail.rs` and a row of [`RELAYS`]. What it says of itself stands in its file.
 
@@ -30,12 +31,12 @@ mod flow_queues;
 pub mod here;
 mod hooked;
 mod measured;
+pub mod packet;
 mod probes;
 pub mod relay;
 pub mod report;
 mod sense;
 mod sensed;
-mod source_queues;
 #[cfg(test)]
 mod tests;
 
@@ -59,5 +60,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is that of schemes that choose none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, split, throttle, llap, xcp, rcp, winf, xcp_winf, xcp_b, rcp_winf, wcp, wcpcap, cake_ack_filter, ez_flow];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, source_queues, throttle, llap, xcp, rcp, winf, xcp::WINF, xcp::B, rcp::WINF, wcp, wcpcap, cake_ack_filter, ez_flow];
 }

@@ -1,9 +1,9 @@
 //! Drop-tail that knows how many bytes wait, for controllers that go by them.
 
 use crate::here::Here;
+use crate::packet::{Class, Handle, Packet, Request};
 use crate::relay::Relay;
 use crate::{DropTail, QueueConfig, QueueSite};
-use meshpace_packet::{Class, Handle, Packet, Request};
 use meshpace_tcp::control::Feedback;
 use meshpace_units::Bytes;
 

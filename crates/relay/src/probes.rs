@@ -2,8 +2,8 @@
 //! a transmission over a link that lay idle. After that ordinary traffic tells.
 
 use crate::here::Here;
+use crate::packet::{Body, Class, Datagram, Handle, Host, Packet, Stamp};
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Stamp};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::collections::BTreeMap;
 

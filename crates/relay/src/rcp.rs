@@ -1,13 +1,14 @@
-//! RCP's router (schemes.md 12).
+//! RCP's router (schemes.md 12), and RCP-Winf's, which goes by what rt-Winf measures.
 
-use crate::here::Here;
+use crate::here::{Here, QueueSite};
 use crate::measured::{Measured, answer, asked, capacity};
+use crate::packet::{Handle, Packet};
 use crate::relay::{Asks, Listener, Relay};
+use crate::sense::{self, Sense};
 use crate::sensed::Sensed;
 use crate::{QueueConfig, RelayPart};
 use meshpace_explicit::rcp::{Config, Header, KIND, Router};
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Handle, Packet};
 use meshpace_units::{Instant, Span};
 
 /// What it says of itself.
@@ -19,7 +20,23 @@ pub static PART: RelayPart = RelayPart::new(
 )
 .keys(&[&KEYS]);
 
-pub(crate) static KEYS: [Key; 4] = [
+/// RCP-Winf (schemes.md 12, last paragraph): RCP with rt-Winf in each wireless queue.
+pub static WINF: RelayPart = RelayPart::new(
+    "rcp-winf",
+    "RCP's queue that goes by the bandwidth which rt-Winf finds available; its law is a reconstruction.",
+    "schemes.md 12; Barreto, Sargento",
+    |values, queue| {
+        let sensed = match queue.place {
+            QueueSite::Radio { node, .. } => Some(Sensed::new(Sense::new(values, node), false)),
+            QueueSite::Wired { .. } => None,
+        };
+        Box::new(Rcp::new(values, queue, sensed))
+    },
+)
+.keys(&[&KEYS, &sense::KEYS])
+.reconstructed("the law (schemes.md 12)");
+
+static KEYS: [Key; 4] = [
     Key::number(
         "rcp_alpha",
         (0.01, 10.0),
@@ -58,7 +75,7 @@ fn config(values: &Values) -> Config {
 
 /// A queue with RCP's controller. At a mesh node it takes the data rate for the capacity, which the medium never gives.
 #[derive(Debug)]
-pub(crate) struct Rcp {
+struct Rcp {
     queue: Measured,
     router: Router,
     /// byte/s
@@ -70,7 +87,7 @@ pub(crate) struct Rcp {
 }
 
 impl Rcp {
-    pub(crate) fn new(values: &Values, queue: &QueueConfig, sensed: Option<Sensed>) -> Self {
+    fn new(values: &Values, queue: &QueueConfig, sensed: Option<Sensed>) -> Self {
         let config = config(values);
         let (router, capacity) = (Router::new(config), capacity(queue));
         Self { queue: Measured::new(queue), router, capacity, gamma: config.gamma, sensed }

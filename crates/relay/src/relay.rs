@@ -1,11 +1,11 @@
 //! The contract.
 
 use crate::here::Here;
+use crate::packet::{Handle, Packet};
 use crate::report::Report;
-use meshpace_packet::{Handle, Packet};
+use meshpace_explicit::winf::Pair;
 use meshpace_radio::{Bitmap, Frame, Peer};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
-use meshpace_winf::Pair;
 use std::fmt;
 
 /// What a relay wants to be told beside its packets. It is asked once; what nobody asks for costs nothing.
@@ -163,14 +163,14 @@ pub trait Relay: fmt::Debug + Send {
 /// Of a [`Relay`] whose packets all wait in its field `queue`, a relay itself: what it says of them.
 macro_rules! waits_in_queue {
     () => {
-        fn head(&self, here: &$crate::Here<'_>) -> Option<meshpace_packet::Handle> {
+        fn head(&self, here: &$crate::Here<'_>) -> Option<crate::packet::Handle> {
             self.queue.head(here)
         }
 
         fn purge(
             &mut self,
             here: &mut $crate::Here<'_>,
-            wanted: &mut dyn FnMut(&meshpace_packet::Packet) -> bool,
+            wanted: &mut dyn FnMut(&crate::packet::Packet) -> bool,
         ) {
             self.queue.purge(here, wanted);
         }

@@ -1,9 +1,9 @@
 //! What the MAC tells of a packet that it was given.
 
-use meshpace_packet::Handle;
+use crate::packet::Handle;
+use meshpace_explicit::winf::Pair;
 use meshpace_radio::{Frame, FrameKind, MacPacket, Mode, Mpdu};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
-use meshpace_winf::Pair;
 
 /// Something that happened at the MAC. Packets that go in one frame are granted the medium, and retried, as one, told of the first;
 /// each of them is sent or given up by itself.

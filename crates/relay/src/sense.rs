@@ -1,13 +1,13 @@
 //! rt-Winf at a mesh node (schemes.md 9.2): the node's meter, fed by what its MAC does and hears.
 
 use crate::here::{Here, NodeView};
+use crate::packet::{Class, Packet};
 use crate::relay::{Heard, Listener};
 use crate::report::{Exchange, Report};
+use meshpace_explicit::winf::{Busy, Config, Link, Meter, Pair, capacity};
 use meshpace_keys::{Key, Preset, Values, words};
-use meshpace_packet::{Class, Packet};
 use meshpace_radio::FrameKind;
 use meshpace_units::{Instant, NodeId, Span};
-use meshpace_winf::{Busy, Config, Link, Meter, Pair, capacity};
 use std::collections::{BTreeMap, VecDeque};
 
 words! {

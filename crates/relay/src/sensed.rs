@@ -4,8 +4,8 @@
 use crate::here::Here;
 use crate::relay::Asks;
 use crate::sense::Sense;
+use meshpace_explicit::winf::Pair;
 use meshpace_units::{Bytes, NodeId};
-use meshpace_winf::Pair;
 use std::collections::BTreeMap;
 
 /// A node's meter, and the traffic of the present interval by link.

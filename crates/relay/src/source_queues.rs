@@ -12,13 +12,13 @@
 //! what does not fit. Where no flow begins there is one queue, [`DropTail`], unless the parts act everywhere.
 
 use crate::here::Here;
+use crate::packet::{Account, Body, Class, Handle, Packet, PathId};
 use crate::relay::{Asks, Relay};
 use crate::report::Report;
 use crate::throttle::gate::Passage;
 use crate::throttle::{Flows, Gate, GateKind, Situation};
-use crate::{DropTail, QueueConfig, QueueSite};
+use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Account, Body, Class, Handle, Packet, PathId};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::collections::VecDeque;
 use std::net::SocketAddr;
@@ -39,6 +39,15 @@ pub(crate) static WHERE: [Key; 1] = [Key::word(
     Nodes::Sources.word(),
     "Nodes with queues of their own for what begins there: those that data begin at, or all.",
 )];
+
+/// A queue for every flow that begins here, served in turn.
+pub(crate) static PART: RelayPart = RelayPart::new(
+    "split",
+    "At sources a drop-tail queue for every flow that begins there and one for the rest, served in turn, packet by packet.",
+    "schemes.md 4; Osipov and Tschudin 2005, appendix 6.3",
+    |values, queue| Box::new(SourceQueues::new(queue, SourceQueues::nodes(values), None)),
+)
+.keys(&[&WHERE]);
 
 /// What a flow is told by: its account, all of its connections together; without one its ends, and whether it is TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

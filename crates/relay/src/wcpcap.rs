@@ -5,10 +5,10 @@ use crate::RelayPart;
 use crate::drop_tail::DropTail;
 use crate::here::{Here, QueueSite};
 use crate::measured::{answer, asked};
+use crate::packet::Handle;
 use crate::relay::{Asks, Relay, waits_in_queue};
 use meshpace_explicit::wcpcap::{Header, KIND};
 use meshpace_keys::Key;
-use meshpace_packet::Handle;
 use meshpace_units::Span;
 
 /// What it says of itself.

@@ -5,12 +5,12 @@ use crate::contention::RecentHops;
 use crate::drop_tail::DropTail;
 use crate::here::{Here, QueueSite};
 use crate::measured::{answer, asked};
+use crate::packet::{Handle, Packet};
 use crate::probes::{self, Probes};
 use crate::relay::{Asks, Listener, Relay};
 use crate::sense::{KEYS, Sense};
 use crate::sensed::Sensed;
-use meshpace_packet::{Handle, Packet};
-use meshpace_winf::header::{Header, KIND};
+use meshpace_explicit::winf::header::{Header, KIND};
 
 /// What it says of itself.
 pub static PART: RelayPart = RelayPart::new(

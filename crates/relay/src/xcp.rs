@@ -1,13 +1,14 @@
-//! XCP's router (schemes.md 11.1), and what it goes by where a capacity is not to be had: `xcp_winf.rs`, `xcp_b.rs`.
+//! XCP's router (schemes.md 11.1), and those that know no capacity: XCP-Winf goes by what rt-Winf measures, XCP-b by how its queue grows.
 
 use crate::here::{Here, QueueSite};
 use crate::measured::{Measured, answer, asked, capacity};
+use crate::packet::{Handle, Host, Packet};
 use crate::relay::{Asks, Listener, Relay};
+use crate::sense::{self, Sense};
 use crate::sensed::Sensed;
 use crate::{QueueConfig, RelayPart};
 use meshpace_explicit::xcp::{Aim, Config, Header, Interval, KIND, Router};
-use meshpace_keys::{Key, Values};
-use meshpace_packet::{Handle, Host, Packet};
+use meshpace_keys::{Key, Values, words};
 use meshpace_units::{Instant, NodeId};
 use std::collections::BTreeSet;
 
@@ -20,7 +21,7 @@ pub static PART: RelayPart = RelayPart::new(
 )
 .keys(&[&KEYS]);
 
-pub(crate) static KEYS: [Key; 3] = [
+static KEYS: [Key; 3] = [
     Key::number(
         "xcp_alpha",
         (0.01, 10.0),
@@ -41,9 +42,80 @@ pub(crate) static KEYS: [Key; 3] = [
     ),
 ];
 
+/// XCP-Winf (schemes.md 11.3): XCP with rt-Winf in each wireless queue.
+pub static WINF: RelayPart = RelayPart::new(
+    "xcp-winf",
+    "XCP's queue that goes by the bandwidth which rt-Winf finds available; its law is a reconstruction.",
+    "schemes.md 11.3; Barreto, Sargento 2011",
+    |values, queue| {
+        let source = match queue.place {
+            QueueSite::Radio { node, .. } => {
+                let subtracts = matches!(values.word("xcpwinf_S"), Spare::CapacityMinusInput);
+                Source::Sensed(Box::new(Sensed::new(Sense::new(values, node), subtracts)))
+            }
+            QueueSite::Wired { .. } => Source::Capacity,
+        };
+        Box::new(Xcp::new(values, queue, source))
+    },
+)
+.keys(&[&KEYS, &WINF_KEYS, &sense::KEYS])
+.reconstructed("the law (schemes.md 11.3)");
+
+static WINF_KEYS: [Key; 1] = [Key::word(
+    "xcpwinf_S",
+    Spare::WORDS,
+    Spare::Available.word(),
+    "What is taken for the bandwidth that nobody uses; the law is a reconstruction (schemes.md 11.3).",
+)];
+
+words! {
+    /// What XCP-Winf takes for the bandwidth that nobody uses (`xcpwinf_S`). Its law is not printed: a reconstruction.
+    enum Spare {
+        /// The available bandwidth: what the neighbours use is off it already.
+        Available = "AB",
+        /// The measured capacity without the node's own traffic.
+        CapacityMinusInput = "C_minus_y",
+    }
+}
+
+/// XCP-b (schemes.md 11.2): XCP where no capacity is known. From memory, reconstructed: its numbers are parameters. The
+/// retransmissions of the link layer, which it is said to look at, are not in it.
+pub static B: RelayPart = RelayPart::new(
+    "xcp-b",
+    "XCP's queue that knows no capacity and goes by how it grows; a reconstruction from memory.",
+    "schemes.md 11.2; Abrantes, Ricardo 2006",
+    |values, queue| {
+        let source = match queue.place {
+            QueueSite::Radio { .. } => {
+                let (probe, room) = (values.real("xcpb_xi"), values.real("xcpb_kappa"));
+                Source::Queue { probe, room, next_hops: BTreeSet::new(), packets: 0 }
+            }
+            QueueSite::Wired { .. } => Source::Capacity,
+        };
+        Box::new(Xcp::new(values, queue, source))
+    },
+)
+.keys(&[&KEYS, &B_KEYS])
+.reconstructed("the whole law, from memory (schemes.md 11.2)");
+
+static B_KEYS: [Key; 2] = [
+    Key::number(
+        "xcpb_xi",
+        (0.0, 1.0),
+        0.1,
+        "Share of the traffic that a queue which ran empty is thought to have room for; reconstructed (schemes.md 11.2).",
+    ),
+    Key::number(
+        "xcpb_kappa",
+        (0.0, 100.0),
+        1.0,
+        "Packets that are meant to wait for each active next hop; reconstructed (schemes.md 11.2).",
+    ),
+];
+
 /// Where the spare bandwidth comes from.
 #[derive(Debug)]
-pub(crate) enum Source {
+enum Source {
     /// The capacity without the traffic. At a mesh node the data rate is taken for the capacity, which the medium never
     /// gives: that is XCP as it is.
     Capacity,
@@ -56,7 +128,7 @@ pub(crate) enum Source {
 
 /// A queue with XCP's controllers.
 #[derive(Debug)]
-pub(crate) struct Xcp {
+struct Xcp {
     queue: Measured,
     router: Router,
     /// byte/s
@@ -65,7 +137,7 @@ pub(crate) struct Xcp {
 }
 
 impl Xcp {
-    pub(crate) fn new(values: &Values, queue: &QueueConfig, source: Source) -> Self {
+    fn new(values: &Values, queue: &QueueConfig, source: Source) -> Self {
         let config = Config {
             alpha: values.real("xcp_alpha"),
             beta: values.real("xcp_beta"),

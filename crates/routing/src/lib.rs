@@ -14,7 +14,7 @@
 //! nothing is armed, and a node that takes part in nothing stays there: AODV has no event of its own while no route
 //! can expire and no packet waits.
 //!
-//! Time 0 is the nominal start of traffic. Randomness is one [`Stream`](meshpace_random::Stream) a node, by a name that the
+//! Time 0 is the nominal start of traffic. Randomness is one [`Stream`](meshpace_units::random::Stream) a node, by a name that the
 //! protocol gives it. Routing packets are each protocol's own [`Message`]s: nobody else knows their types. What using a link
 //! costs says a [metric](METRICS).
 //!

@@ -3,7 +3,7 @@
 use crate::metric::Cost;
 use crate::{Action, Control, DropReason, LinkQuality, PacketInfo, ShortestPaths};
 use meshpace_keys::{Part, Values};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
 use std::sync::Arc;

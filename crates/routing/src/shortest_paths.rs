@@ -160,7 +160,7 @@ impl ShortestPaths {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use meshpace_random::Stream;
+    use meshpace_units::random::Stream;
     use std::num::NonZeroU32;
 
     /// A connected graph of so many nodes, with what each directed link costs (0: no link).

@@ -1,9 +1,9 @@
 //! One test a convention of the scenario file: positions, names, wired part, addresses, times.
 
 use meshpace_radio::propagation::AT_1M;
-use meshpace_random::Stream;
 use meshpace_scenario::*;
 use meshpace_settings::Values;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::Ipv4Addr;
 

@@ -12,6 +12,7 @@
 //! | [`Histogram`] | counts | how often spans fell between fixed bounds |
 //! | [`Quantiles`] | counts | quantiles of spans, to 1 % |
 //! | [`Moments`](statistics::Moments) | running sums | mean, deviation and confidence of numbers |
+//! | [`random::Stream`] | bits | one component's random numbers, by seed and name |
 //! | [`NodeId`] | `u32` | the index of a mesh node, in file order |
 //!
 //! Unknown and unlimited are `Option`s, never 0 or `MAX`. Integer nanoseconds keep results identical on every
@@ -26,6 +27,7 @@ mod histogram;
 mod ids;
 mod quantiles;
 pub mod quantity;
+pub mod random;
 mod rate;
 mod seq;
 pub mod statistics;

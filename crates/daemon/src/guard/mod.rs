@@ -8,7 +8,7 @@ mod acknowledged;
 
 pub use acknowledged::Acknowledged;
 
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, Span};
 
 /// Of each block so much is not counted: what was on its way, and senders that find their rates. One third.

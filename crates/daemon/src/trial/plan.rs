@@ -1,7 +1,7 @@
 //! Which blocks of a trial are paced.
 
-use meshpace_random::Stream;
 use meshpace_units::Span;
+use meshpace_units::random::Stream;
 
 /// Blocks that are balanced among themselves, at the most: an hour of blocks of ten minutes.
 const GROUP: u64 = 6;

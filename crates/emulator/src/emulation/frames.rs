@@ -9,7 +9,7 @@ use crate::driver::{DEVICES, WIRED_DEVICE};
 use crate::entering;
 use meshpace_gateway::Side;
 use meshpace_network::AirId;
-use meshpace_packet::{Ethernet, Host, Packet};
+use meshpace_relay::packet::{Ethernet, Host, Packet};
 use meshpace_scenario::{Endpoint, Scenario};
 use meshpace_units::{Instant, NodeId};
 use serde::Serialize;

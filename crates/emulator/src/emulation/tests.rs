@@ -257,7 +257,7 @@ fn acknowledgements_count_apart() {
         [&ip[..], &header, payload].concat()
     };
     let class = |bytes: &[u8]| entering::packet(bytes).expect("a packet").class;
-    assert_eq!(class(&tcp(&[])), meshpace_packet::Class::Ack);
-    assert_eq!(class(&tcp(b"data")), meshpace_packet::Class::Data);
+    assert_eq!(class(&tcp(&[])), meshpace_relay::packet::Class::Ack);
+    assert_eq!(class(&tcp(b"data")), meshpace_relay::packet::Class::Data);
     assert!(!checksum_ok(&tcp(&[])), "damaged packets are carried, too");
 }

@@ -3,8 +3,8 @@
 use meshpace_mesh::probe::{FlowSample, Probe};
 use meshpace_mesh::{frame_word, loss_word};
 use meshpace_network::{AirId, NodeState, Watch};
-use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameEnd};
+use meshpace_relay::packet::Packet;
 use meshpace_scenario::Scenario;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use serde::Serialize;

@@ -2,7 +2,7 @@
 //! hook beside its machine.
 
 use super::pacing::{KEYS, REPAIR};
-use super::{Behaviour, GatewayPart, pacing, pacing_and_goodput_control};
+use super::{Behaviour, GatewayPart, pacing};
 use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
@@ -51,7 +51,7 @@ fn part(law: &'static FlowLawPart, controlled: bool) -> GatewayPart {
             " Goodput control caps flows that take more than their share.",
             (|values, law| Behaviour {
                 hook: hook(values),
-                ..(pacing_and_goodput_control::PART.build)(values, law)
+                ..(pacing::WITH_GOODPUT_CONTROL.build)(values, law)
             }) as Build,
         )
     } else {

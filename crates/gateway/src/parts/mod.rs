@@ -64,7 +64,7 @@ pub type GatewayPart = Part<fn(&Values, &'static FlowLawPart) -> Behaviour>;
 
 meshpace_keys::parts! {
     /// The parts of gateways, those apart that are named after their law ([`law_gateways`]): these have TCP-GAP's, or none.
-    pub static GATEWAYS: GatewayPart = [none, pacing, pacing_and_goodput_control, hosts];
+    pub static GATEWAYS: GatewayPart = [none, pacing, pacing::WITH_GOODPUT_CONTROL, hosts];
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! TCP-GAP's gateway without goodput control, and what it shares with the one that has it.
+//! TCP-GAP's gateway, without goodput control and with it.
 
 use super::{Behaviour, GatewayPart};
 use crate::{Announced, CodelConfig, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
 use meshpace_keys::{Key, Preset, Values, real};
-use meshpace_pacing::{AdaptiveConfig, Departures};
+use meshpace_pacing::{AdaptiveConfig, Departures, GOODPUT_CONTROL_KEYS, GoodputControlConfig};
 use meshpace_units::Span;
 use meshpace_units::quantity::TIME;
 
@@ -14,6 +14,17 @@ pub(super) static PART: GatewayPart = GatewayPart::new(
     |values, law| Behaviour::paced(config(values), law, values),
 )
 .keys(&[&LAW, &REPAIR, &KEYS]);
+
+pub(super) static WITH_GOODPUT_CONTROL: GatewayPart = GatewayPart::new(
+    "pacing+goodput-control",
+    "As pacing, and downward flows that take more than their share are capped while that helps the slow ones.",
+    "schemes.md 3.1 to 3.5; ElRakabawy, Klemm, Lindemann 2007",
+    |values, law| {
+        let goodput_control = Some(GoodputControlConfig::from_values(values));
+        Behaviour::paced(Config { goodput_control, ..config(values) }, law, values)
+    },
+)
+.keys(&[&LAW, &GOODPUT_CONTROL_KEYS, &REPAIR, &KEYS]);
 
 const PAPER: Config = Config::PAPER;
 

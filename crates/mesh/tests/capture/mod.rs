@@ -4,9 +4,9 @@ mod tshark;
 
 use meshpace_mesh::{Probe, run, run_with};
 use meshpace_network::{AirId, Capture, Watch};
-use meshpace_packet::{Body, Class, Packet};
 use meshpace_radio::phy::mpdus;
 use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu, Priority};
+use meshpace_relay::packet::{Body, Class, Packet};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_tcp::{Flags, Ns2Stamp, Options, Segment, Timestamps};
 use meshpace_units::{Bytes, Instant, NodeId, Seq, Span};

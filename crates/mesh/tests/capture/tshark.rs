@@ -3,9 +3,9 @@
 //! Where tshark is not installed these tests check nothing and say so; with `MESHPACE_REQUIRE_TSHARK=1` they fail.
 
 use super::{Sent, capture, capture_packets, cbr, packet, scenario, segment, segment_packet};
-use meshpace_packet::{Body, Class, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
 use meshpace_radio::FrameKind;
 use meshpace_radio::phy::mpdus;
+use meshpace_relay::packet::{Body, Class, Opaque, Packet, PacketId, Shim, ShimBytes, ShimKind};
 use meshpace_routing::{Control, DsdvRoute, DsdvUpdate, Rerr, Rrep, Rreq};
 use meshpace_tcp::{Flags, Options, Timestamps};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Seq, Span};

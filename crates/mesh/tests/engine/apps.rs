@@ -1,7 +1,7 @@
 //! The applications.
 
 use super::support::{chain, close, flow, link, measure, node, record, run, run_seed, scenario, wired};
-use meshpace_packet::Body;
+use meshpace_relay::packet::Body;
 
 /// A wired pair: applications alone, without a mesh in the way.
 fn pair(measure: &str, flow: &str) -> String {

@@ -1,8 +1,8 @@
 //! Address resolution on the air (ns2-behaviour 4.2, 4.3).
 
 use super::support::{Record, Seen, cbr, chain, flow, measure, node, record, row};
-use meshpace_packet::{Arp, ArpOperation, Body};
 use meshpace_radio::FrameKind;
+use meshpace_relay::packet::{Arp, ArpOperation, Body};
 use meshpace_units::{Bytes, NodeId, Rate, Span};
 
 fn newreno(text: &str) -> String {

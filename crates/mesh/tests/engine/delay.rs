@@ -1,7 +1,7 @@
 //! Delays against closed forms: one idle hop, wired links, queues; hop limits.
 
 use super::support::{cbr, chain, close, delay, flow, link, measure, node, record, row, run, wired};
-use meshpace_packet::Body;
+use meshpace_relay::packet::Body;
 use std::collections::BTreeSet;
 
 const HOP: &str = "[defaults]\nscheme = \"newreno\"\n";

@@ -1,7 +1,7 @@
 //! Paths, periods, a connection a file, what gateways and flows tell: the keys that several studies need.
 
 use super::support::{cbr, chain, close, flow, json, measure, record, run};
-use meshpace_packet::Body;
+use meshpace_relay::packet::Body;
 use std::collections::BTreeSet;
 
 const NEWRENO: &str = "[defaults]\nscheme = \"newreno\"\n";

@@ -3,7 +3,7 @@
 use super::support::{Record, cbr, chain, close, flow, measure, record, run};
 use meshpace_mesh::RunResult;
 use meshpace_mesh::result::FlowResult;
-use meshpace_packet::{Body, Packet};
+use meshpace_relay::packet::{Body, Packet};
 use meshpace_units::Span;
 
 const GAP: &str = "[defaults]\nscheme = \"tcp-gap\"\n";

@@ -2,7 +2,7 @@
 
 use super::support::{cbr, chain, close, flow, measure, record, run, scenario};
 use meshpace_mesh::{Directory, Role, RunResult};
-use meshpace_packet::{Body, Datagram};
+use meshpace_relay::packet::{Body, Datagram};
 use meshpace_units::{Bytes, Instant, Span};
 
 /// Sending time and number of every datagram that node 0 puts on the air.

@@ -3,8 +3,8 @@
 use super::support::{Record, cbr, chain, close, flow, json, measure, node, row, run, scenario};
 use meshpace_mesh::{RunResult, run_with_relays};
 use meshpace_network::NoWatch;
-use meshpace_packet::{Handle, Packet, Shim, ShimBytes, ShimKind};
 use meshpace_radio::FrameKind;
+use meshpace_relay::packet::{Handle, Packet, Shim, ShimBytes, ShimKind};
 use meshpace_relay::{Asks, DropTail, Heard, Here, QueueConfig, QueueSite, Relay, Report};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::sync::{Arc, Mutex};
@@ -294,7 +294,7 @@ impl Relay for Spacer {
         let it = here.packets.get_mut(packet);
         let hops = it.shim::<Hops>().map_or(0, |hops| hops.0);
         it.set_shim(&Hops(hops + 1));
-        let rest = usize::from(it.class != meshpace_packet::Class::Control);
+        let rest = usize::from(it.class != meshpace_relay::packet::Class::Control);
         self.queues[rest].push(packet);
     }
 

@@ -1,7 +1,7 @@
 //! Routes over the air: ties, the first discovery, what a lost frame does to them.
 
 use super::support::{cbr, flow, measure, node, record, row, run};
-use meshpace_packet::Body;
+use meshpace_relay::packet::Body;
 use meshpace_routing::{Rrep, Rreq};
 use std::collections::{BTreeMap, BTreeSet};
 

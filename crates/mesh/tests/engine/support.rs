@@ -3,8 +3,8 @@
 use meshpace_mesh::result::{FlowResult, LinkResult};
 use meshpace_mesh::{FlowSample, Probe, RunResult};
 use meshpace_network::{AirId, NodeState, Watch};
-use meshpace_packet::{Body, Packet};
 use meshpace_radio::{Frame, FrameKind};
+use meshpace_relay::packet::{Body, Packet};
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
 use meshpace_units::Instant;
 

@@ -4,14 +4,14 @@
 //! The table of docs/winf.md: `cargo test -p meshpace-mesh --test engine winf::the -- --nocapture`.
 
 use super::support::{cbr, close, flow, json, measure, record, run_seed, scenario};
+use meshpace_explicit::winf::{Header, Pair};
 use meshpace_keys::{Setting, Values};
 use meshpace_mesh::run_with_relays;
 use meshpace_network::NoWatch;
-use meshpace_packet::{Handle, Packet, Request};
 use meshpace_radio::FrameKind;
+use meshpace_relay::packet::{Handle, Packet, Request};
 use meshpace_relay::{Asks, Here, Listener, QueueConfig, QueueSite, RELAYS, Relay};
 use meshpace_units::{Instant, NodeId, Span};
-use meshpace_winf::{Header, Pair};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 

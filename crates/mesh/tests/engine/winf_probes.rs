@@ -3,9 +3,9 @@
 //! The table of docs/winf.md: `cargo test -p meshpace-mesh --test engine winf_probes -- --nocapture`.
 
 use super::support::{Record, Seen, cbr, close, flow, measure, record, run};
-use meshpace_packet::{Body, Packet, Request};
+use meshpace_explicit::winf::Header;
 use meshpace_radio::FrameKind;
-use meshpace_winf::Header;
+use meshpace_relay::packet::{Body, Packet, Request};
 
 /// A chain of one hop at 11 Mbit/s under TCP-AP with rt-Winf.
 fn scenario(rts: &str, keys: &str, measure: &str, flows: &str) -> String {

@@ -5,8 +5,8 @@
 //! share it; each pair draws from a stream of its own. Routes do not change with it: static ones go by the means.
 
 use meshpace_radio::{Hearers, Links, Position};
-use meshpace_random::Stream;
 use meshpace_scenario as scenario;
+use meshpace_units::random::Stream;
 use meshpace_units::{NodeId, Span};
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Frames on their way to receivers.
 
-use meshpace_packet::Packets;
 use meshpace_radio::{Bitmap, Frame};
+use meshpace_relay::packet::Packets;
 use std::collections::BTreeMap;
 
 /// A frame on its way, and those of its MPDUs that its receiver's link loses.

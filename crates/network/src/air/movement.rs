@@ -1,8 +1,8 @@
 //! Nodes that move: to where they are sent, or by random waypoints (walk to a random place at a random speed, rest, and again).
 
 use meshpace_radio::Position;
-use meshpace_random::Stream;
 use meshpace_scenario::{Mobility, Rectangle};
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
 /// No leg takes less: what happens between two looks is not seen, and an area without extent has legs without end.

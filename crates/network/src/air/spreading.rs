@@ -3,8 +3,8 @@
 use super::far_frames::OnAir;
 use super::{Air, sent_last};
 use crate::event::{Event, EventQueue};
-use meshpace_packet::Packets;
 use meshpace_radio::{Frame, Header, Hearer, Signal};
+use meshpace_relay::packet::Packets;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 

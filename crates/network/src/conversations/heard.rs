@@ -6,7 +6,7 @@
 //! the nodes noted that sent or took something of this one. Bringing it to the source costs no air time here, as static routes
 //! cost none.
 
-use meshpace_packet::Account;
+use meshpace_relay::packet::Account;
 use meshpace_units::{Instant, Span};
 
 /// LUNAR builds its routes anew so often.

@@ -11,7 +11,7 @@ pub(crate) use shares::{Hop, airtime};
 use crate::air::AirId;
 use crate::event::InterfaceId;
 use heard::HeardConversations;
-use meshpace_packet::{Account, Class};
+use meshpace_relay::packet::{Account, Class};
 use meshpace_routing::ShortestPaths;
 use meshpace_units::{Instant, NodeId, Span};
 use shares::Shares;

@@ -5,7 +5,7 @@ mod nearest;
 use crate::event::Alarm;
 use meshpace_gateway::{Behaviour, Counters, Gateway, Shaper, ShaperCounters, Side};
 use meshpace_hook::Hooked;
-use meshpace_packet::Packet;
+use meshpace_relay::packet::Packet;
 use meshpace_routing::ShortestPaths;
 use meshpace_units::{NodeId, Quantiles};
 use nearest::nearest_gateways;

@@ -1,6 +1,6 @@
 //! Something of every account that has it, for packets that carry data and for acknowledgements.
 
-use meshpace_packet::{Account, Class};
+use meshpace_relay::packet::{Account, Class};
 
 /// Two of `T` an account: of packets that carry data, and of acknowledgements.
 #[derive(Clone, Debug)]

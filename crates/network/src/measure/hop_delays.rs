@@ -1,7 +1,7 @@
 //! How long packets take over the next hops and in each node, which only the engine knows, beside what relays expect
 //! ([`meshpace_relay::Relay::k_hop_delay`]): `[measure] hop_delays`.
 
-use meshpace_packet::{Class, Packet, Stop};
+use meshpace_relay::packet::{Class, Packet, Stop};
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 

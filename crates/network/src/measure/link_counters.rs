@@ -1,6 +1,6 @@
 //! What happened to a node's packets for each neighbour.
 
-use meshpace_packet::Class;
+use meshpace_relay::packet::Class;
 use meshpace_units::NodeId;
 
 /// Counters of one directed link.

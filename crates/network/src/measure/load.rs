@@ -5,7 +5,7 @@
 //! any header: `8 * (bytes + overhead * attempts)` bits.
 
 use super::by_account::ByAccount;
-use meshpace_packet::{Account, Class};
+use meshpace_relay::packet::{Account, Class};
 use meshpace_units::Bytes;
 
 /// What a node sent for an account, of one kind of packet.

@@ -1,7 +1,7 @@
 //! Where packets end that do not arrive: by account, place and cause.
 
 use super::by_account::ByAccount;
-use meshpace_packet::{Account, Class};
+use meshpace_relay::packet::{Account, Class};
 use meshpace_units::NodeId;
 use std::collections::BTreeMap;
 

@@ -4,7 +4,7 @@
 //! own probe is given to nobody, goes to a MAC that is free, and does not count.
 
 use super::by_account::ByAccount;
-use meshpace_packet::{Account, Packet};
+use meshpace_relay::packet::{Account, Packet};
 use meshpace_units::{Instant, NodeId};
 
 /// How many of something there are, as time passes.

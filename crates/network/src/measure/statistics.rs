@@ -2,7 +2,7 @@
 
 use super::lost::LostPackets;
 use super::{HopDelays, Loss, LossCause, LossPlace, Queues};
-use meshpace_packet::{Account, Class, Packet};
+use meshpace_relay::packet::{Account, Class, Packet};
 use meshpace_units::{Instant, NodeId, Span};
 
 /// What is noted of packets on their way: where they wait, how long they take, where they end. It is told, and changes nothing.

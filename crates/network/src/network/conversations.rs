@@ -1,7 +1,7 @@
 //! The conversations that packets are accounted under, for relays that ask.
 
 use super::Network;
-use meshpace_packet::{Account, Host, PathId};
+use meshpace_relay::packet::{Account, Host, PathId};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 

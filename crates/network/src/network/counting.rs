@@ -5,8 +5,8 @@ use crate::air::{Air, AirId, RateCount};
 use crate::measure::{HopDelays, LinkCount, Load, Loss, Queues};
 use crate::node::Interface;
 use crate::wired::WiredLink;
-use meshpace_packet::{Account, Packets};
 use meshpace_radio::{Aggregates, Category, StationStats};
+use meshpace_relay::packet::{Account, Packets};
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
 

@@ -9,7 +9,7 @@ use meshpace_gateway::{
 };
 use meshpace_hook::{Direction, Hooked, Leaving, Met, Passing};
 use meshpace_pacing::LinkRates;
-use meshpace_packet::{Body, Host, Packet, PathId};
+use meshpace_relay::packet::{Body, Host, Packet, PathId};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::fmt::Debug;
 use std::net::IpAddr;

@@ -4,7 +4,7 @@ use super::Network;
 use crate::event::InterfaceId;
 use crate::measure::LossCause;
 use crate::routing::Radios;
-use meshpace_packet::{Body, Class, Handle, Host, Packet, Ticket};
+use meshpace_relay::packet::{Body, Class, Handle, Host, Packet, Ticket};
 use meshpace_routing::{Action, Control, DropReason, LinkEvent, Recipient, RoutingProtocol};
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;

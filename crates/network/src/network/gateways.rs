@@ -3,7 +3,7 @@
 use super::Network;
 use crate::gateway::GatewayNode;
 use meshpace_gateway::Side;
-use meshpace_packet::{Host, Packet, PacketId};
+use meshpace_relay::packet::{Host, Packet, PacketId};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 

@@ -4,7 +4,7 @@ use super::Network;
 use super::link_layer::LINK_LAYER_DELAY;
 use crate::air::AirId;
 use crate::event::Event;
-use meshpace_packet::{Body, Handle, Host, Packet, PacketId};
+use meshpace_relay::packet::{Body, Handle, Host, Packet, PacketId};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 

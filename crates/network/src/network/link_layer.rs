@@ -4,7 +4,7 @@ use super::Network;
 use crate::event::{Event, InterfaceId};
 use crate::measure::LossCause;
 use crate::node::{Interface, Resolution};
-use meshpace_packet::{Arp, ArpOperation, Body, Class, Handle, Host, Packet};
+use meshpace_relay::packet::{Arp, ArpOperation, Body, Class, Handle, Host, Packet};
 use meshpace_units::{NodeId, Span};
 use std::fmt::Debug;
 use std::net::{IpAddr, Ipv4Addr};

@@ -3,8 +3,8 @@
 use super::Network;
 use crate::event::InterfaceId;
 use crate::measure::{LossCause, LossPlace};
-use meshpace_packet::Handle;
 use meshpace_radio::MacPacket;
+use meshpace_relay::packet::Handle;
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 

@@ -4,7 +4,7 @@ use super::Network;
 use crate::air::RateTable;
 use crate::measure::LossCause;
 use meshpace_pacing::LinkRates;
-use meshpace_packet::{Handle, PathId};
+use meshpace_relay::packet::{Handle, PathId};
 use meshpace_units::{NodeId, Rate, Span};
 use std::fmt::Debug;
 

@@ -6,12 +6,12 @@ use crate::conversations::{Accounts, airtime};
 use crate::event::InterfaceId;
 use crate::measure::LossCause;
 use crate::routing::{AddressBook, Machines, Paths};
-use meshpace_packet::{Account, Handle, Host, Packet, PathId};
+use meshpace_explicit::winf::Pair;
 use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Mode, Peer, Priority};
+use meshpace_relay::packet::{Account, Handle, Host, Packet, PathId};
 use meshpace_relay::{Heard, Here, NodeView, Relay, Report};
 use meshpace_units::{Bytes, Dscp, Instant, NodeId, Rate, Span};
-use meshpace_winf::Pair;
 use std::fmt::Debug;
 use std::net::IpAddr;
 

@@ -2,8 +2,8 @@
 
 use super::Network;
 use crate::event::{Alarm, Event, InterfaceId};
-use meshpace_packet::{Body, Handle};
 use meshpace_radio::{MacPacket, Peer, Reorder};
+use meshpace_relay::packet::{Body, Handle};
 use std::fmt::Debug;
 
 /// What waits for packets before it, by receiver: a few neighbours and priorities each, looked through for every packet.

@@ -2,7 +2,7 @@
 
 use super::Network;
 use meshpace_gateway::Side;
-use meshpace_packet::{Handle, Host, Packet, PacketId, Ticket};
+use meshpace_relay::packet::{Handle, Host, Packet, PacketId, Ticket};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 

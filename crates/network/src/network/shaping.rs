@@ -3,7 +3,7 @@
 use super::Network;
 use meshpace_gateway::{Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Side, Sign, Terms};
 use meshpace_pacing::{LinkRates, Route};
-use meshpace_packet::{Body, Class, Host, Packet};
+use meshpace_relay::packet::{Body, Class, Host, Packet};
 use meshpace_units::{NodeId, Rate};
 use std::fmt::Debug;
 use std::net::SocketAddr;

@@ -3,7 +3,7 @@
 use super::Network;
 use crate::wired::{Surroundings, Wired};
 use meshpace_gateway::Side;
-use meshpace_packet::{Handle, Host, Packet, Ticket};
+use meshpace_relay::packet::{Handle, Host, Packet, Ticket};
 use meshpace_units::NodeId;
 use std::fmt::Debug;
 

@@ -1,6 +1,6 @@
 //! A node's table of its neighbours' addresses, as ns-2.35 keeps it (ns2-behaviour 4.2, 4.3; `mac/arp.cc` there).
 
-use meshpace_packet::Handle;
+use meshpace_relay::packet::Handle;
 use meshpace_units::NodeId;
 
 /// Requests that stay without an answer before packets are given up.

@@ -3,10 +3,10 @@
 use super::ArpTable;
 use crate::event::{Alarm, Event, EventQueue, InterfaceId};
 use crate::measure::{LinkCount, LinkCounters, Load, Loads};
-use meshpace_packet::{Account, Class, Packet};
+use meshpace_explicit::winf::Pair;
+use meshpace_relay::packet::{Account, Class, Packet};
 use meshpace_relay::{Asks, ExchangeLog, Here, Relay};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
-use meshpace_winf::Pair;
 use std::fmt::Debug;
 
 /// An interface of a node, on one air: packets for that wait here, and what happens to them is counted.

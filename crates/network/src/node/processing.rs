@@ -4,8 +4,8 @@
 //! A packet waits, it does not keep the node busy: packets that come at once are handed on at once, but none before another
 //! that came earlier. Every node draws from a stream of its own.
 
-use meshpace_random::Stream;
 use meshpace_scenario::Processing;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
 /// The nodes' time.

@@ -1,6 +1,6 @@
 //! The hosts by address.
 
-use meshpace_packet::Host;
+use meshpace_relay::packet::Host;
 use meshpace_scenario::{Endpoint, Scenario};
 use meshpace_units::NodeId;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};

@@ -1,7 +1,7 @@
 //! The routing protocols of the nodes.
 
 use crate::event::{Alarm, Event, EventQueue};
-use meshpace_packet::Handle;
+use meshpace_relay::packet::Handle;
 use meshpace_routing::{Action, RoutingProtocol};
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;

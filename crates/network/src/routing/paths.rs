@@ -1,6 +1,6 @@
 //! Paths that packets take whatever routing says.
 
-use meshpace_packet::{Packet, PathId};
+use meshpace_relay::packet::{Packet, PathId};
 use meshpace_units::NodeId;
 use std::num::NonZeroU32;
 

@@ -1,11 +1,11 @@
 //! The routing of nodes at time 0, as a scenario chooses it.
 
 use crate::air::{Air, Airs};
-use meshpace_packet::Handle;
-use meshpace_random::Stream;
+use meshpace_relay::packet::Handle;
 use meshpace_routing::{Cost, LinkQuality, METRICS, RoutingProtocol, ShortestPaths, Site, metric};
 use meshpace_scenario::{Reception, Routing, Scenario};
 use meshpace_units::NodeId;
+use meshpace_units::random::Stream;
 use std::sync::Arc;
 
 /// The routing of a node.

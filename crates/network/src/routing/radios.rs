@@ -8,7 +8,7 @@
 use super::protocols::LinkCosts;
 use crate::air::Airs;
 use crate::event::InterfaceId;
-use meshpace_packet::PacketId;
+use meshpace_relay::packet::PacketId;
 use meshpace_scenario::Scenario;
 use meshpace_units::NodeId;
 use std::collections::BTreeMap;

@@ -6,8 +6,8 @@ mod several;
 pub use capture::Capture;
 
 use crate::air::AirId;
-use meshpace_packet::Packet;
 use meshpace_radio::{Aggregates, Frame, FrameEnd};
+use meshpace_relay::packet::Packet;
 use meshpace_units::{Instant, NodeId};
 
 /// The state of a mesh node at a moment.

@@ -2,8 +2,8 @@
 
 use crate::air::AirId;
 use crate::watch::{NodeState, Watch};
-use meshpace_packet::Packet;
 use meshpace_radio::{Frame, FrameEnd};
+use meshpace_relay::packet::Packet;
 use meshpace_units::{Instant, NodeId};
 
 impl<A: Watch, B: Watch> Watch for (A, B) {

@@ -3,10 +3,10 @@
 use super::Surroundings;
 use crate::event::{Alarm, Event};
 use crate::measure::{LossCause, LossPlace};
-use meshpace_packet::{Class, Handle, Host, Ticket};
 use meshpace_radio::Categories;
-use meshpace_random::Stream;
+use meshpace_relay::packet::{Class, Handle, Host, Ticket};
 use meshpace_relay::{Here, Relay};
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Rate, Span};
 use std::fmt::Debug;
 

@@ -8,7 +8,7 @@ pub use link::{WiredCount, WiredLink};
 
 use crate::event::EventQueue;
 use crate::measure::Statistics;
-use meshpace_packet::{Handle, Host, Packets};
+use meshpace_relay::packet::{Handle, Host, Packets};
 use routes::WiredRoutes;
 use std::fmt::Debug;
 

@@ -1,6 +1,6 @@
 //! The ways through the wired part.
 
-use meshpace_packet::Host;
+use meshpace_relay::packet::Host;
 use std::collections::VecDeque;
 
 /// Shortest paths by hops through the wired part, ties to the link that was defined first.

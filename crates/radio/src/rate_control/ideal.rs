@@ -101,7 +101,7 @@ mod tests {
     use crate::rate_control::usable;
     use crate::standard::Standard;
     use meshpace_keys::Values;
-    use meshpace_random::Stream;
+    use meshpace_units::random::Stream;
 
     fn ideal(word: &str) -> Ideal {
         let standard = Standard::named(word).expect("a row");

@@ -12,7 +12,7 @@ use crate::category::Peer;
 use crate::standard::{Mode, Refused, Standard};
 use core::fmt::Debug;
 use meshpace_keys::{Key, Part, Values, table};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId};
 
 pub use series::{Series, Stage};

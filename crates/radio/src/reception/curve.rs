@@ -9,7 +9,7 @@
 use super::sinr::met;
 use crate::phy::Phy;
 use crate::standard::{Mode, Preamble, Standard};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant};
 
 /// What a receiver knows of the frame in progress.

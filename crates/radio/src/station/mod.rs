@@ -37,7 +37,7 @@ use crate::phy::Phy;
 use crate::rate_control::Exchange;
 use crate::reception::{Arrival, Reception, ReceptionLimits};
 use crate::standard::Mode;
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 
 pub use aggregates::Aggregates;

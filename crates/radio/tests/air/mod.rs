@@ -12,7 +12,7 @@ use meshpace_radio::{
     Bitmap, Exchange, Frame, FrameKind, Hearer, MacPacket, Mode, Peer, Position, Priority, Reception, Signal,
     Station, reception, station,
 };
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};

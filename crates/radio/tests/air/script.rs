@@ -3,8 +3,8 @@
 use super::{Action, Air, Setup, at, us_between};
 use meshpace_radio::FrameKind;
 use meshpace_radio::phy::BackoffRange;
-use meshpace_random::Stream;
 use meshpace_units::Instant;
+use meshpace_units::random::Stream;
 
 /// What a station does, as a script names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

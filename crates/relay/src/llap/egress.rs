@@ -4,7 +4,7 @@ use super::estimates::Estimates;
 use super::input_queue::InputQueue;
 use super::options::{Options, PdChange};
 use super::overhearing::{Heard, Watched};
-use meshpace_packet::Packet;
+use crate::packet::Packet;
 use meshpace_units::{Instant, NodeId, Span};
 
 /// Where packets go: the node where they leave the mesh, and the path that they name, if they name one.

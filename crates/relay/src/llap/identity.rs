@@ -2,7 +2,7 @@
 //!
 //! The simulated relays know packets again by their number; the identity is there for the room that it takes.
 
-use meshpace_packet::{Packet, Shim, ShimBytes, ShimKind};
+use crate::packet::{Packet, Shim, ShimBytes, ShimKind};
 use meshpace_units::Bytes;
 
 /// The last `N` bytes of the packet's number.

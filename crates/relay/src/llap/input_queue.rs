@@ -3,7 +3,7 @@
 use super::estimates::Estimates;
 use super::free_timer::FreeTimer;
 use super::options::{Core, Idle, Mixed, Options};
-use meshpace_packet::Handle;
+use crate::packet::Handle;
 use meshpace_units::{Instant, Span};
 use std::collections::VecDeque;
 

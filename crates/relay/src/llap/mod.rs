@@ -21,12 +21,12 @@ mod overhearing;
 mod tests;
 
 use crate::here::Here;
+use crate::packet::{Class, Handle, Packet};
 use crate::relay::{Asks, Heard, Relay};
 use crate::report::{Exchange, Report};
 use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
 use egress::{Egress, EgressPath};
 use input_queue::Passenger;
-use meshpace_packet::{Class, Handle, Packet};
 use meshpace_radio::FrameKind;
 use meshpace_units::{Instant, NodeId, Span};
 use options::{Acks, Clock, CopyHeard, KEYS, Options};

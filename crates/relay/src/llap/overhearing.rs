@@ -1,7 +1,7 @@
 //! Listening for one packet until the next hop sends it on: what NHT is made of (schemes.md 8, Overhearing).
 
 use super::options::{CopyHeard, Miss, Options};
-use meshpace_packet::PacketId;
+use crate::packet::PacketId;
 use meshpace_units::{Instant, NodeId, Span};
 
 /// The packet of one egress that is listened for.

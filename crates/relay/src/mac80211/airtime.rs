@@ -2,8 +2,8 @@
 //! limits of air time (`ieee80211_next_txq`, `ieee80211_txq_airtime_check`, `ieee80211_calc_expected_tx_airtime` of Linux 6.1).
 
 use crate::here::Here;
+use crate::packet::Handle;
 use crate::report::Exchange;
-use meshpace_packet::Handle;
 use meshpace_radio::{Category, Mode, Preamble, Priority};
 use meshpace_units::{Bytes, NodeId, Span};
 use std::collections::VecDeque;

@@ -14,13 +14,13 @@ mod airtime;
 
 use crate::flow_queues::FlowQueues;
 use crate::here::Here;
+use crate::packet::{Class, Handle, Packet};
 use crate::relay::{Asks, Relay};
 use crate::report::Report;
 use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
 use airtime::{Airtime, Limits, Txq};
 use meshpace_codel::Config as CodelConfig;
 use meshpace_keys::{Key, Values};
-use meshpace_packet::{Class, Handle, Packet};
 use meshpace_radio::{Category, Peer, Priority};
 use meshpace_units::{Bytes, Span};
 use std::collections::VecDeque;

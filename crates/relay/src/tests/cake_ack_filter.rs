@@ -1,8 +1,8 @@
 //! Acknowledgements that wait, and newer ones.
 
 use super::{Bench, entering, packet, radio};
+use crate::packet::{Body, Class, Handle, Packet};
 use meshpace_keys::Setting;
-use meshpace_packet::{Body, Class, Handle, Packet};
 use meshpace_tcp::{Flags, Options, Segment, Timestamps};
 use meshpace_units::Seq;
 

@@ -2,7 +2,7 @@
 
 use super::{Bench, at, packet, radio};
 use crate::RELAYS;
-use meshpace_packet::{Class, Handle};
+use crate::packet::{Class, Handle};
 use meshpace_units::{Bytes, Ecn, NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;

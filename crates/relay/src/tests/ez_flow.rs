@@ -2,7 +2,7 @@
 
 use super::{Bench, packet, radio, wired};
 use crate::Heard;
-use meshpace_packet::PacketId;
+use crate::packet::PacketId;
 use meshpace_radio::{Frame, FrameKind, Header, MacPacket, Mpdu, Priority};
 use meshpace_units::{Bytes, NodeId, Span};
 

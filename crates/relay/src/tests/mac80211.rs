@@ -2,7 +2,7 @@
 
 use super::{Bench, packet, radio};
 use crate::QueueConfig;
-use meshpace_packet::Handle;
+use crate::packet::Handle;
 use meshpace_radio::{Categories, Category, Peer, Priority, Standard};
 use meshpace_units::{Bytes, Dscp, NodeId, Span};
 

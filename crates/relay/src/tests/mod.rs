@@ -12,9 +12,9 @@ mod source_queues;
 mod throttle;
 pub(crate) mod view;
 
+use crate::packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
 use crate::{Exchange, ExchangeLog, Here, QueueConfig, QueueSite, Relay, Report};
 use meshpace_keys::{Setting, Values};
-use meshpace_packet::{Body, Class, Datagram, Handle, Host, Packet, Packets, Stamp};
 use meshpace_radio::{Categories, Category, MacPacket, Peer, Priority};
 use meshpace_units::{Bytes, Ecn, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};

@@ -1,8 +1,8 @@
 //! The queues of a source: whose turn it is, what fits.
 
 use super::{Bench, TestNode, entering, packet, radio, wired};
+use crate::packet::{Class, Handle, Packet};
 use meshpace_keys::Setting;
-use meshpace_packet::{Class, Handle, Packet};
 use meshpace_units::{NodeId, Span};
 use proptest::collection::vec;
 use proptest::prelude::*;

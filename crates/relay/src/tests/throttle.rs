@@ -2,9 +2,9 @@
 
 use super::{Bench, TestNode, entering, packet, radio};
 use crate::Report;
+use crate::packet::{Account, Class, Handle, Packet};
 use crate::report::ExchangeLog;
 use meshpace_keys::Setting;
-use meshpace_packet::{Account, Class, Handle, Packet};
 use meshpace_radio::{MacPacket, Priority, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::num::NonZeroU32;

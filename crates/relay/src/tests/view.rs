@@ -1,7 +1,7 @@
 //! What relays under test are told of their node.
 
 use crate::NodeView;
-use meshpace_packet::{Account, PathId};
+use crate::packet::{Account, PathId};
 use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Mode, Standard};
 use meshpace_units::{Bytes, NodeId, Rate, Span};

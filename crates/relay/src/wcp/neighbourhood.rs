@@ -6,7 +6,7 @@
 //! Lists of links would say no more. Round trips likewise: the largest of the links at the sender, and of those at its
 //! neighbours.
 
-use meshpace_packet::{Shim, ShimBytes, ShimKind};
+use crate::packet::{Shim, ShimBytes, ShimKind};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::collections::BTreeMap;
 

@@ -11,8 +11,8 @@ pub use packets::{Rerr, Rrep, Rreq};
 pub use rfc3561::Rfc3561Aodv;
 
 use crate::{Profile, ProtocolPart};
-use meshpace_random::Stream;
 use meshpace_units::Span;
+use meshpace_units::random::Stream;
 
 pub(super) static PART: ProtocolPart = ProtocolPart::new(
     "aodv",

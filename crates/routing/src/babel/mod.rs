@@ -24,7 +24,7 @@ use crate::{
 use asking::Asking;
 use link::{Hellos, Kind};
 use meshpace_keys::{Key, Preset, real};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span, quantity};
 use message::INFINITE;
 use std::collections::BTreeMap;

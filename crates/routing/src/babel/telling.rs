@@ -4,7 +4,7 @@ use super::again::Again;
 use super::message::INFINITE;
 use super::{Babel, BabelTlv, roughly};
 use crate::{Action, Recipient};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 

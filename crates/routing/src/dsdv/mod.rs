@@ -20,7 +20,7 @@ pub use update::{DsdvRoute, DsdvUpdate};
 use crate::action::refusal;
 use crate::{Action, Control, DropReason, PacketInfo, Profile, ProtocolPart, RoutingProtocol, ShortestPaths};
 use meshpace_keys::{Key, words};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::VecDeque;
 use std::fmt::Debug;

@@ -6,7 +6,7 @@ use crate::{
     RoutingProtocol, Rrep, Rreq, ShortestPaths, Site,
 };
 use meshpace_keys::{Setting, Values};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 use std::sync::Arc;

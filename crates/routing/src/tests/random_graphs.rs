@@ -8,7 +8,7 @@ use crate::{
     Site, StaticRoutes,
 };
 use meshpace_keys::Values;
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{NodeId, Span};
 use proptest::prelude::*;
 use std::sync::Arc;

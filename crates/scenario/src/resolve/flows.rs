@@ -6,8 +6,8 @@ use super::paths;
 use crate::file::ScenarioFile;
 use crate::read::{FlowSpec, Named, Period};
 use crate::{Endpoint, Flow, ScenarioError};
-use meshpace_random::Stream;
 use meshpace_settings::quoted;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeSet;
 

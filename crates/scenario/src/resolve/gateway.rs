@@ -4,8 +4,8 @@ use super::generate::nearest;
 use super::network::Network;
 use crate::read::Named;
 use crate::{Position, ScenarioError};
-use meshpace_random::Stream;
 use meshpace_units::NodeId;
+use meshpace_units::random::Stream;
 
 /// The mesh node that the wired part hangs on. A node that is called "random" or "centre" goes before the word.
 pub(crate) fn choose(network: &Network, named: &Named, seed: u64) -> Result<NodeId, ScenarioError> {

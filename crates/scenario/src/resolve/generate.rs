@@ -4,7 +4,7 @@ use super::graph::Graph;
 use crate::limits::PLACEMENTS;
 use crate::read::{Generator, Topology};
 use crate::{Position, ScenarioError};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 
 /// What a generator makes.
 #[derive(Debug, Default)]

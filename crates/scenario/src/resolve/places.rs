@@ -4,7 +4,7 @@ use crate::file::ScenarioFile;
 use crate::limits::MESH_EXTENT;
 use crate::read::{Placement, Role};
 use crate::{Position, Rectangle, ScenarioError};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 
 /// What a file without places must say instead.
 const ALLOWED: &str = "x and y, or lat and lon, or within; or no place at any mesh node, and a [[radio_link]] for every pair that hears each other";

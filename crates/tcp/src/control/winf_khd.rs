@@ -7,11 +7,11 @@ use super::limiter::Waiting;
 use super::part::{EXPLICIT_HEADER, HEADER, KEEPS_RTO, PacingPart};
 use super::{Ack, Asks, Control, Departure, Feedback, Pace, PacingView, Reaction};
 use alloc::boxed::Box;
+use meshpace_explicit::winf::Pair;
+use meshpace_explicit::winf::header::{Header, KIND};
 use meshpace_keys::{Key, Need, words};
 use meshpace_pacing::{AdaptiveConfig, LinkRates, Measured, Pacer, RateLaw, Route};
 use meshpace_units::{Bytes, Instant, Rate, Span};
-use meshpace_winf::Pair;
-use meshpace_winf::header::{Header, KIND};
 
 pub(super) static PART: PacingPart = PacingPart::new(
     "winf-khd",

@@ -7,7 +7,7 @@ mod policy;
 
 meshpace_keys::parts! {
     /// The acknowledgement policies.
-    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_head_delayed, daa, ada, linux, thin, tack];
+    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_delayed::HEAD, daa, ada, linux, thin, tack];
 }
 
 pub use arrived::{Arrived, Order, Transit};

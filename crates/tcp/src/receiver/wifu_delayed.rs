@@ -1,4 +1,4 @@
-//! Dynamic delayed acknowledgements as WiFu had them.
+//! Dynamic delayed acknowledgements as WiFu had them: when its thesis was measured, and in the end.
 
 use super::dynamic_delayed::{AckUnit, DynamicDelayed, Echo, OutOfOrder};
 use super::policy::AckPolicyPart;
@@ -14,6 +14,16 @@ pub(super) static PART: AckPolicyPart = AckPolicyPart::new(
 
 static KEYS: [Key; 6] = WIFU.keys();
 
+pub(super) static HEAD: AckPolicyPart = AckPolicyPart::new(
+    "wifu-head-delayed",
+    "The same with the thresholds of WiFu's last published code.",
+    "schemes.md 5, 7.1, profile wifu-head",
+    DynamicDelayed::from_values,
+)
+.keys(&[&HEAD_KEYS]);
+
+static HEAD_KEYS: [Key; 6] = WIFU_HEAD.keys();
+
 /// What the thesis measured with (schemes.md 5, "Defects"; 7.1).
 pub(super) static WIFU: DynamicDelayed = DynamicDelayed {
     thresholds: [1_000, 10_000, 100_000],
@@ -23,3 +33,7 @@ pub(super) static WIFU: DynamicDelayed = DynamicDelayed {
     echo: Echo::Newest,
     ..DynamicDelayed::PAPER
 };
+
+/// What its code says without being told otherwise (schemes.md 5, "Defects"; 7.1).
+pub(super) static WIFU_HEAD: DynamicDelayed =
+    DynamicDelayed { thresholds: [10_000, 100_000, 1_000_000], ..WIFU };

@@ -4,9 +4,9 @@ use super::{address, at, datagram, hosts, scenario};
 use crate::emulation::{Behind, Delivery, Emulation, FrameCounts};
 use meshpace_gateway::Side;
 use meshpace_network::NoWatch;
-use meshpace_random::Stream;
 use meshpace_scenario::Scenario;
 use meshpace_units::Instant;
+use meshpace_units::random::Stream;
 use std::net::IpAddr;
 
 /// Three hops whose kernels forward; a gateway at their end, a host behind it.

@@ -1,8 +1,8 @@
 //! Static routes by metrics of links, held against all ways there are.
 
 use super::{chain_of, network};
-use meshpace_random::Stream;
 use meshpace_scenario::{Overrides, Scenario, ScenarioFile};
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Write;
 

@@ -1,7 +1,7 @@
 //! Packets of address resolution (RFC 826): 28 bytes, as on the air.
 
 use super::addresses::Addresses;
-use meshpace_packet::{Arp, ArpOperation};
+use meshpace_relay::packet::{Arp, ArpOperation};
 
 const ETHERNET: u16 = 1;
 const IPV4: u16 = 0x0800;

@@ -4,10 +4,10 @@
 //! IP layer needs no more: each hop is a frame from neighbour to neighbour.
 
 use super::addresses::Addresses;
-use meshpace_packet::{Body, Packet};
 use meshpace_radio::phy::BLOCK_ACK_BYTES;
 use meshpace_radio::standard::SUBFRAME_HEADER;
 use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu, Priority};
+use meshpace_relay::packet::{Body, Packet};
 use meshpace_units::{Bytes, NodeId, Span};
 
 /// What surrounds the IP packet in a data frame of a capture: header 24, or 26 with QoS control, LLC/SNAP 8, FCS 4.

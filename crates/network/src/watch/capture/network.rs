@@ -3,7 +3,7 @@
 
 use super::addresses::Addresses;
 use super::{arp, control, shims, tcp, udp};
-use meshpace_packet::{Body, Datagram, Opaque, Packet};
+use meshpace_relay::packet::{Body, Datagram, Opaque, Packet};
 use meshpace_routing::Control;
 use meshpace_units::Bytes;
 use meshpace_wire::{IpHeader, insert_ipv4_options, protocol, set_hop};

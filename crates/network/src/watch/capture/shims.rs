@@ -1,6 +1,6 @@
 //! Shims: options of the IPv4 header where they fit, else named in the packet's comment.
 
-use meshpace_packet::{Body, Packet, ShimView};
+use meshpace_relay::packet::{Body, Packet, ShimView};
 use meshpace_units::Bytes;
 
 /// An option for experiments, copied into fragments (RFC 4727, section 3). Its first byte of value is the shim's kind.

@@ -4,7 +4,7 @@ use super::Common;
 use super::choice::Neighbour;
 use super::groups::{MOST, Rate};
 use super::statistics::percent;
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 
 /// The random order in which modes of a group are tried: columns of its modes (`sample_table`).
 #[derive(Debug)]

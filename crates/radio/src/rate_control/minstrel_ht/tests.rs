@@ -8,8 +8,8 @@ use crate::category::{Peer, Priority};
 use crate::rate_control::usable;
 use crate::standard::Standard;
 use meshpace_keys::{Setting, Values};
-use meshpace_random::Stream;
 use meshpace_units::Bytes;
+use meshpace_units::random::Stream;
 
 fn standard(guard: &str, streams: u64) -> Standard {
     let part = crate::standard::STANDARDS.iter().find(|part| part.about.word == "802.11n").expect("a row");

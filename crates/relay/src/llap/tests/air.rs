@@ -1,8 +1,8 @@
 //! Frames at given times: what a node concludes, to the microsecond.
 
 use super::{Node, at, packet, us};
+use crate::packet::{Class, PacketId};
 use meshpace_keys::RawValue;
-use meshpace_packet::{Class, PacketId};
 use meshpace_units::{Instant, NodeId};
 
 /// ```text

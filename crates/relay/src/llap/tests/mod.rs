@@ -6,12 +6,12 @@ mod tandem;
 
 use super::{KEYS, Llap, Options};
 use crate::here::Here;
+use crate::packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
 use crate::relay::{Heard, Relay};
 use crate::report::{Exchange, Report};
 use crate::tests::view::TestNode;
 use crate::{QueueConfig, QueueSite};
 use meshpace_keys::{RawValue, Setting, Values};
-use meshpace_packet::{Body, Class, Datagram, Handle, Packet, PacketId, Packets, Stamp};
 use meshpace_radio::{Categories, Frame, FrameKind, Header, MacPacket, Mode, Mpdu, Priority, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr};

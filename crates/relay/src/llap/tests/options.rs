@@ -1,8 +1,8 @@
 //! Each option where it differs from the default.
 
 use super::{Node, at, packet};
+use crate::packet::Class;
 use meshpace_keys::RawValue;
-use meshpace_packet::Class;
 use meshpace_units::{Bytes, NodeId};
 
 fn node(hops: u32, key: &'static str, word: &str) -> Node {

@@ -1,10 +1,10 @@
 //! Nodes in a row without radio: the vectors of schemes.md 21, number 8.
 
 use super::{Node, packet, us};
+use crate::packet::PacketId;
 use crate::relay::Relay;
 use crate::report::Report;
 use meshpace_keys::RawValue;
-use meshpace_packet::PacketId;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::BTreeMap;
 

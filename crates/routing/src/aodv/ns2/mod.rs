@@ -15,7 +15,7 @@ use super::seen::SeenRequests;
 use crate::action::refusal;
 use crate::send_buffer::SendBuffer;
 use crate::{Action, Control, DropReason, PacketInfo, Recipient, Rerr, RoutingProtocol};
-use meshpace_random::Stream;
+use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::fmt::Debug;
 use table::{Entry, State, Table, UNREACHABLE};

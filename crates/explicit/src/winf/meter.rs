@@ -1,6 +1,6 @@
 //! Capacity and available bandwidth of links, by what one node or one monitor notices.
 
-use crate::{Busy, Station};
+use super::{Busy, Station};
 use alloc::collections::BTreeMap;
 use meshpace_units::{Bytes, Instant, Span};
 

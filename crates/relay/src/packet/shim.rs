@@ -165,7 +165,7 @@ impl Held {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Body, Class, Packet};
+    use crate::packet::{Body, Class, Packet};
     use meshpace_routing::DsdvUpdate;
     use std::net::{IpAddr, Ipv4Addr};
 

@@ -1,6 +1,6 @@
 //! What a sender asks of relays, what its receiver returns of it, and what the receiver reports itself.
 
-use crate::shim::{Shim, ShimBytes, ShimKind};
+use super::shim::{Shim, ShimBytes, ShimKind};
 use meshpace_tcp::control::Feedback;
 use meshpace_units::Bytes;
 
@@ -66,7 +66,7 @@ shim!(Report, Report, "report");
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Body, Class, Opaque, Packet};
+    use crate::packet::{Body, Class, Opaque, Packet};
     use std::net::{IpAddr, Ipv4Addr};
 
     #[test]

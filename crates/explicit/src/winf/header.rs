@@ -1,7 +1,7 @@
 //! What packets collect of the links that they pass, for senders: in a header beside TCP's, which the receiver returns
 //! (schemes.md 9.2, "Feedback range"; 10.1, `we_scope`).
 
-use crate::Pair;
+use super::Pair;
 
 /// What headers of rt-Winf are known by.
 pub const KIND: u8 = 3;

@@ -3,7 +3,7 @@
 /// A packet in the store, by the handle that observers of its way know, too.
 pub use meshpace_routing::Handle;
 
-use crate::{Packet, Ticket};
+use crate::packet::{Packet, Ticket};
 use std::collections::VecDeque;
 
 /// Packets by handle. A handle is freed exactly once, by its holder when the packet's way ends.

@@ -1,6 +1,6 @@
 //! What a packet carries above IP.
 
-use crate::arp::Arp;
+use super::arp::Arp;
 use meshpace_routing::Control;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant};

@@ -4,7 +4,6 @@
 //! the run's seed and the component's name, so that a draw added in one place does not move the others. The
 //! generator (PCG XSL RR 128/64) and every distribution are fixed here: a new release of a library cannot change
 //! a stored result. Transcendental functions come from `libm`, not the platform, so they round alike everywhere.
-#![no_std]
 
 use rand_core::{RngCore, SeedableRng};
 use rand_pcg::Pcg64;

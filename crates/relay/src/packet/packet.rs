@@ -1,8 +1,8 @@
 //! The packet.
 
-use crate::body::Body;
-use crate::shim::{Shim, ShimView, Shims};
-use crate::trail::Trail;
+use super::body::Body;
+use super::shim::{Shim, ShimView, Shims};
+use super::trail::Trail;
 use meshpace_routing::PacketInfo;
 use meshpace_units::{Bytes, Dscp, Ecn, Instant, NodeId};
 use std::net::{IpAddr, SocketAddr};

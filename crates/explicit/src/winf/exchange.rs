@@ -1,7 +1,7 @@
 //! Which frames make an exchange. A listener hears some of RTS, CTS, data and acknowledgement; control frames name one
 //! station, so it has to remember which station reserved the medium.
 
-use crate::{Station, capacity};
+use super::{Station, capacity};
 use alloc::vec::Vec;
 use meshpace_units::{Bytes, Instant, Span};
 

@@ -13,11 +13,6 @@
 //!
 //! No clock and no radio: an observer tells what frames were and when they were on the air, be it a node of the
 //! simulation or a file of a real monitor.
-#![no_std]
-
-extern crate alloc;
-#[cfg(test)]
-extern crate std;
 
 pub mod busy;
 pub mod capacity;
