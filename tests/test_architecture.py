@@ -109,6 +109,14 @@ def test_the_rooms_of_the_network_use_each_other_one_way() -> None:
     assert circle(uses) == []
 
 
+def test_the_rooms_of_a_crate_use_each_other_one_way() -> None:
+    crates = sorted(crate.parent.name for crate in ROOT.glob("crates/*/Cargo.toml"))
+    # The daemon's rooms are told of by its configuration and tell of their state; a formula's joints know the formula; a frame
+    # has packets and a mode; a connection's halves share its configuration. Whoever opens one of these takes it off.
+    rings = {crate for crate in crates if circle(rooms(crate))}
+    assert rings == {"daemon", "python", "radio", "tcp"}
+
+
 def test_circles_and_paths_are_found(tmp_path: Path) -> None:
     assert circle({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == ["b", "c", "b"]
     assert circle({"a": {"b", "c"}, "b": {"d"}, "c": {"d"}, "d": set()}) == []

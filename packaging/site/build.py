@@ -89,7 +89,7 @@ def assemble(root: Path, source: Path) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         place.write_text(text, encoding="utf-8")
     shutil.copy(Path(__file__).with_name("site.css"), source / "site.css")
-    for picture in [*(root / "docs").rglob("*.svg"), *(root / "docs").rglob("*.html")]:
+    for picture in (root / "docs").rglob("*.svg"):
         place = source / picture.relative_to(root)
         place.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, place)
@@ -120,7 +120,7 @@ def _link(found: re.Match[str], page: Path, root: Path, pages: set[Path]) -> str
     file = (page.parent / path).resolve()
     if file.is_dir() and file / "README.md" in pages:
         return f"[{text}]({path.rstrip('/')}/README.md{'#' + place if place else ''})"
-    if file in pages or not file.exists() or file.suffix == ".html":
+    if file in pages or not file.exists():
         return found[0]  # mkdocs says what leads nowhere
     shown = str(PurePosixPath(file.relative_to(root)))
     return text if text.strip("`").rstrip("/").endswith(Path(shown).name) else f"{text} (`{shown}`)"

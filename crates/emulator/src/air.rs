@@ -1,15 +1,22 @@
 //! How long the radios of nodes whose kernels forward were on the air.
 
-use crate::emulation::measured_from;
 use meshpace_mesh::probe::Probe;
 use meshpace_network::{AirId, Watch};
 use meshpace_radio::Frame;
 use meshpace_relay::packet::Packet;
-use meshpace_scenario::Scenario;
+use meshpace_scenario::{Plan, Scenario};
 use meshpace_units::{Instant, NodeId, Span};
 use serde::Serialize;
 use std::cell::RefCell;
 use std::rc::Rc;
+
+/// When the measured interval begins.
+pub fn measured_from(scenario: &Scenario) -> Instant {
+    match scenario.measure.plan {
+        Plan::Time { warmup, .. } => Instant::ZERO + warmup,
+        Plan::Batches { .. } => Instant::ZERO,
+    }
+}
 
 /// Looks on, and adds up. What it has is shared by its clones.
 #[derive(Clone)]

@@ -1,7 +1,7 @@
 //! Devices and the clock around an [`Emulation`]: one thread that waits for both.
 
 use crate::air::Clock;
-use crate::emulation::{Behind, Emulation, FramesResult};
+use crate::emulation::{Behind, Emulation, FramesResult, WIRED_DEVICE};
 use crate::lateness::{Lateness, Verdict};
 use crate::pace::Pace;
 use crate::traffic::TrafficResult;
@@ -22,10 +22,6 @@ use std::io::{self, Read};
 use std::net::IpAddr;
 use std::os::fd::AsFd;
 
-/// What the devices toward the mesh are called in every host, before their numbers from 0.
-pub const DEVICES: &str = "mesh";
-/// What a gateway's second device is called, the one toward the wired links.
-pub const WIRED_DEVICE: &str = "wired0";
 /// Their MTU: that of the papers' packets.
 pub const MTU: u32 = 1500;
 /// Packets that a host's kernel may have ready which are read before the others get their turn.

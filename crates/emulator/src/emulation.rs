@@ -4,6 +4,7 @@ mod frames;
 
 pub use frames::{FrameCounts, FramesResult};
 
+use crate::air::measured_from;
 use crate::crossings::Crossings;
 use crate::entering;
 use crate::traffic::{Traffic, TrafficResult};
@@ -14,10 +15,15 @@ use meshpace_mesh::{Live, RunResult};
 use meshpace_network::AirId;
 use meshpace_radio::Position;
 use meshpace_relay::packet::{Body, Ethernet, Host, Packet, PacketId};
-use meshpace_scenario::{EmulatedEvent, Happening, Layer, Plan, Scenario, ScenarioError};
+use meshpace_scenario::{EmulatedEvent, Happening, Layer, Scenario, ScenarioError};
 use meshpace_units::{Ecn, Instant};
 use std::collections::VecDeque;
 use std::sync::Arc;
+
+/// What the devices toward the mesh are called in every host, before their numbers from 0.
+pub const DEVICES: &str = "mesh";
+/// What a gateway's second device is called, the one toward the wired links.
+pub const WIRED_DEVICE: &str = "wired0";
 
 /// A scenario whose real hosts give and take packets.
 pub struct Emulation<'a> {
@@ -246,14 +252,6 @@ impl<'a> Emulation<'a> {
     ) -> (RunResult, Vec<TrafficResult>, Vec<FramesResult>) {
         let frames = self.frame_results(scenario);
         (self.live.report(stopped), self.traffic.results(scenario), frames)
-    }
-}
-
-/// When the measured interval begins.
-pub fn measured_from(scenario: &Scenario) -> Instant {
-    match scenario.measure.plan {
-        Plan::Time { warmup, .. } => Instant::ZERO + warmup,
-        Plan::Batches { .. } => Instant::ZERO,
     }
 }
 

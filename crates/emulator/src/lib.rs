@@ -26,8 +26,8 @@ mod view;
 mod watched_writer;
 
 pub use air::AirTime;
-pub use driver::{DEVICES, Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, WIRED_DEVICE, run};
-pub use emulation::{Behind, Delivery, Emulation, FrameCounts, FramesResult, Port};
+pub use driver::{Failure, MTU, Options, Outcome, RealHost, Scheduling, Stage, run};
+pub use emulation::{Behind, DEVICES, Delivery, Emulation, FrameCounts, FramesResult, Port, WIRED_DEVICE};
 pub use lateness::{Lateness, Verdict};
 pub use pace::Pace;
 pub use traffic::TrafficResult;

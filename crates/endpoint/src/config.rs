@@ -1,6 +1,6 @@
 //! What an endpoint and its connections are made of.
 
-use crate::Secret;
+use crate::identity::Secret;
 use meshpace_pacing::Route;
 use meshpace_schemes::{FlowEnd, Scheme};
 use meshpace_tcp::{Config, Handshake, HeaderSize, KeepAlive, Reading, SackOffer};

@@ -1,9 +1,18 @@
-//! What must be hard to guess from outside: initial sequence numbers, ephemeral ports, the zero of timestamps.
+//! What tells connections apart, and what must be hard to guess from outside: initial sequence numbers, ephemeral ports, the zero of timestamps.
 
-use crate::FourTuple;
 use meshpace_units::{Instant, Seq};
 use siphasher::sip::SipHasher24;
 use std::hash::{Hash, Hasher};
+use std::net::SocketAddr;
+
+/// What tells connections apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct FourTuple {
+    /// Our address and port.
+    pub local: SocketAddr,
+    /// The peer's.
+    pub remote: SocketAddr,
+}
 
 /// Bits that only this endpoint knows, from the driver's random source.
 #[derive(Clone, Copy)]
@@ -43,7 +52,7 @@ impl Secret {
 
     /// Ephemeral ports in the order in which to try them, from a start that differs by destination (RFC 6056, section
     /// 3.3.3, "simple hash-based"). `count` is the number of ports given away so far.
-    pub fn ephemeral_ports(&self, remote: std::net::SocketAddr, count: u64) -> impl Iterator<Item = u16> {
+    pub fn ephemeral_ports(&self, remote: SocketAddr, count: u64) -> impl Iterator<Item = u16> {
         let size = u64::from(EPHEMERAL.end() - EPHEMERAL.start()) + 1;
         let start = self.hash(2, &remote).wrapping_add(count);
         (0..size).map(move |n| EPHEMERAL.start() + (start.wrapping_add(n) % size) as u16)

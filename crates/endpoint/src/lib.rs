@@ -38,10 +38,9 @@ mod stack;
 pub use config::{LiveOptions, MTU, MTU_MIN_V6, SocketOptions, StackConfig};
 pub use device::{Device, Prefix, PrefixError};
 pub use driver::Endpoint;
-pub use identity::Secret;
+pub use identity::{FourTuple, Secret};
 pub use impair::{Impaired, Impairment, ImpairmentConfig};
 pub use socket::{Listener, Stream};
 pub use stack::{
-    BindError, Changed, ConnectError, FourTuple, Info, ListenerId, SocketError, SocketId, Stack,
-    StackCounters,
+    BindError, Changed, ConnectError, Info, ListenerId, SocketError, SocketId, Stack, StackCounters,
 };

@@ -6,7 +6,7 @@ use crate::schedule::QueueHead;
 use crate::sender_window::{Allowed, SenderWindow, least_window};
 use crate::up::Up;
 use crate::wired_trip::WiredTrip;
-use crate::{Announced, Config, FlowKey, Side, TcpView, Traffic, Treatment, Windows};
+use crate::{Announced, Config, FlowKey, Side, TcpView, Treatment, Windows};
 use meshpace_pacing::Pending;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
@@ -22,6 +22,15 @@ struct Half {
     fin_acked: bool,
     /// The largest segment that it asked for, if its SYN was seen.
     mss: Option<u16>,
+}
+
+/// Packets of one direction, by whichever way they then went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Traffic {
+    /// Packets.
+    pub packets: u64,
+    /// Their IP lengths together.
+    pub bytes: Bytes,
 }
 
 /// In which order places are taken back.

@@ -11,8 +11,8 @@ use crate::connection::GoodputFeedback;
 use crate::down::{Arrival, Down, DuplicateAckAction};
 use crate::hosts::Hosts;
 use crate::incoming::{Incoming, Sack};
-use crate::schedule::Schedule;
-use crate::table::{Slot, Table};
+use crate::schedule::{Schedule, Slot};
+use crate::table::Table;
 use crate::up::Up;
 use crate::{
     Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, Rewrite, RoundTrips, Route, RttOption,

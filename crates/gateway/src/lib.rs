@@ -45,6 +45,7 @@ mod wired_trip;
 mod wireless;
 
 pub use config::{Announced, Config, Discipline, DupAck, Kept, Queues, Retransmissions};
+pub use connection::Traffic;
 pub use forecast::{Forecast, Unforeseen};
 pub use gateway::Gateway;
 pub use goodput::Goodput;
@@ -61,6 +62,6 @@ pub use shaper::{
     By, Echo, Find, Found, HostStats, Parcel, Shaped, Shaper, ShaperConfig, ShaperCounters, ShareBy, Sign,
     Terms,
 };
-pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Traffic, Waits};
+pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Waits};
 pub use windows::{Judgement, Windows};
 pub use wireless::WirelessLaw;

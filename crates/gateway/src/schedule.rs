@@ -1,9 +1,11 @@
 //! Whose packet leaves next, and when.
 
 use crate::Queues;
-use crate::table::Slot;
 use alloc::collections::{BTreeMap, BTreeSet};
 use meshpace_units::Instant;
+
+/// A connection's place in the table of connections; reused after its end.
+pub(crate) type Slot = u32;
 
 /// Where the head of a flow's queue stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

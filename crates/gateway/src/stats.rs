@@ -1,6 +1,9 @@
 //! What the gateway tells about itself.
 
-use crate::{FlowKey, Forecast, Goodput, Treatment, Unforeseen, connection::Connection};
+use crate::{
+    FlowKey, Forecast, Goodput, Treatment, Unforeseen,
+    connection::{Connection, Traffic},
+};
 use alloc::boxed::Box;
 use meshpace_pacing::{FlowLaw, RateLaw, Standing};
 use meshpace_units::{Bytes, Histogram, Instant, Rate, Span};
@@ -99,15 +102,6 @@ pub struct Explanation {
     pub standing: Option<Standing>,
     /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
     pub forecast: Option<Result<Forecast, Unforeseen>>,
-}
-
-/// Packets of one direction, by whichever way they then went.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Traffic {
-    /// Packets.
-    pub packets: u64,
-    /// Their IP lengths together.
-    pub bytes: Bytes,
 }
 
 /// What came of one connection, and when.

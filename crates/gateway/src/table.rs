@@ -1,15 +1,13 @@
 //! The connections, by name and by how long they have been silent.
 
 use crate::connection::{Connection, Rank};
+use crate::schedule::Slot;
 use crate::{Endpoint, FlowKey};
 use alloc::collections::{BTreeMap, BTreeSet};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use core::ops::Bound;
 use meshpace_units::{Instant, Span};
-
-/// A connection's place in the table; reused after its end.
-pub(crate) type Slot = u32;
 
 /// Activity is noted at most this often in the order of silence; the exact time stays with the connection.
 const GRAIN: Span = Span::from_secs(1);

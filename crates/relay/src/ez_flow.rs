@@ -7,8 +7,8 @@
 use crate::drop_tail::DropTail;
 use crate::here::{Here, QueueSite};
 use crate::packet::{Class, Handle, PacketId};
-use crate::relay::{Asks, Heard, Relay, waits_in_queue};
-use crate::report::Report;
+use crate::relay::{Asks, Relay, waits_in_queue};
+use crate::report::{Heard, Report};
 use crate::{QueueConfig, RelayPart};
 use meshpace_keys::{Key, Values};
 use meshpace_radio::FrameKind;

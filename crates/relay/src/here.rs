@@ -1,7 +1,7 @@
 //! What a relay may ask of its node, and do to packets.
 
 use crate::packet::{Account, Handle, Host, Packet, Packets, PathId};
-use crate::relay::Heard;
+use crate::report::Heard;
 use meshpace_radio::backoff::Intervals;
 use meshpace_radio::{Categories, Category, Mode};
 use meshpace_units::{Bytes, Instant, NodeId, Rate, Span};

@@ -39,13 +39,14 @@ mod sense;
 mod sensed;
 #[cfg(test)]
 mod tests;
+mod throttle;
 
 pub use drop_tail::DropTail;
 pub use fq_codel::FqCodel;
 pub use here::{Here, NodeView, QueueConfig, QueueSite};
 pub use hooked::hooked;
-pub use relay::{Asks, Heard, Listener, Relay};
-pub use report::{Exchange, ExchangeLog, Report};
+pub use relay::{Asks, Listener, Relay};
+pub use report::{Exchange, ExchangeLog, Heard, Report};
 pub use source_queues::{Nodes, SourceQueues};
 pub use throttle::calibration::{CRITICAL_LOADS, LOAD_CORRECTIONS, RATE as CALIBRATED_RATE};
 pub use throttle::{
@@ -60,5 +61,5 @@ pub type RelayPart = Part<fn(&Values, &QueueConfig) -> Box<dyn Relay>>;
 
 meshpace_keys::parts! {
     /// The relays that schemes can choose (`relay`); the first is that of schemes that choose none.
-    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, source_queues, throttle, llap, xcp, rcp, winf, xcp::WINF, xcp::B, rcp::WINF, wcp, wcpcap, cake_ack_filter, ez_flow];
+    pub static RELAYS: RelayPart = [drop_tail, fq_codel, mac80211, source_queues, source_queues::THROTTLE, llap, xcp, rcp, winf, xcp::WINF, xcp::B, rcp::WINF, wcp, wcpcap, cake_ack_filter, ez_flow];
 }

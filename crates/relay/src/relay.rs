@@ -2,9 +2,9 @@
 
 use crate::here::Here;
 use crate::packet::{Handle, Packet};
-use crate::report::Report;
+use crate::report::{Heard, Report};
 use meshpace_explicit::winf::Pair;
-use meshpace_radio::{Bitmap, Frame, Peer};
+use meshpace_radio::Peer;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::fmt;
 
@@ -31,18 +31,6 @@ pub struct Asks {
     /// Each conversation's share of the air, worked out anew after each epoch of this length:
     /// [`NodeView::share`](crate::NodeView::share).
     pub shares: Option<Span>,
-}
-
-/// A frame that the node's station has read to its last bit, just now.
-#[derive(Clone, Copy, Debug)]
-pub struct Heard<'a> {
-    /// The frame; [`Here::carried`] has what was read of what is in it.
-    pub frame: &'a Frame,
-    /// Which of its packets were read, by their place in the frame: of frames of several for this node each fares by itself. `None`: all.
-    pub read: Option<&'a Bitmap>,
-    /// True if it was for this node alone or for everybody, false if it was overheard. A data frame for this node may be a
-    /// repetition that the MAC drops.
-    pub mine: bool,
 }
 
 /// What measures beside a queue, and changes nothing there.

@@ -1,9 +1,21 @@
-//! What the MAC tells of a packet that it was given.
+//! What the MAC tells: of a packet that it was given, of a frame that its station has read.
 
 use crate::packet::Handle;
 use meshpace_explicit::winf::Pair;
-use meshpace_radio::{Frame, FrameKind, MacPacket, Mode, Mpdu};
+use meshpace_radio::{Bitmap, Frame, FrameKind, MacPacket, Mode, Mpdu};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
+
+/// A frame that the node's station has read to its last bit, just now.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard<'a> {
+    /// The frame; [`Here::carried`](crate::Here::carried) has what was read of what is in it.
+    pub frame: &'a Frame,
+    /// Which of its packets were read, by their place in the frame: of frames of several for this node each fares by itself. `None`: all.
+    pub read: Option<&'a Bitmap>,
+    /// True if it was for this node alone or for everybody, false if it was overheard. A data frame for this node may be a
+    /// repetition that the MAC drops.
+    pub mine: bool,
+}
 
 /// Something that happened at the MAC. Packets that go in one frame are granted the medium, and retried, as one, told of the first;
 /// each of them is sent or given up by itself.

@@ -2,8 +2,8 @@
 
 use crate::here::{Here, NodeView};
 use crate::packet::{Class, Packet};
-use crate::relay::{Heard, Listener};
-use crate::report::{Exchange, Report};
+use crate::relay::Listener;
+use crate::report::{Exchange, Heard, Report};
 use meshpace_explicit::winf::{Busy, Config, Link, Meter, Pair, capacity};
 use meshpace_keys::{Key, Preset, Values, words};
 use meshpace_radio::FrameKind;

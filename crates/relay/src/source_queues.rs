@@ -16,7 +16,7 @@ use crate::packet::{Account, Body, Class, Handle, Packet, PathId};
 use crate::relay::{Asks, Relay};
 use crate::report::Report;
 use crate::throttle::gate::Passage;
-use crate::throttle::{Flows, Gate, GateKind, Situation};
+use crate::throttle::{self, Flows, Gate, GateKind, Situation};
 use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
 use meshpace_keys::{Key, Values};
 use meshpace_units::{Bytes, Instant, NodeId, Span};
@@ -48,6 +48,16 @@ pub(crate) static PART: RelayPart = RelayPart::new(
     |values, queue| Box::new(SourceQueues::new(queue, SourceQueues::nodes(values), None)),
 )
 .keys(&[&WHERE]);
+
+/// Behind gates: ingress throttling.
+pub(crate) static THROTTLE: RelayPart = RelayPart::new(
+    "throttle",
+    "As split, and at a source each flow's packets wait for a delay by path length and number of flows, at a gate that does \
+     not conserve work; routing goes before local data, and these before what is forwarded.",
+    "schemes.md 4; Osipov and Tschudin 2005",
+    |values, queue| Box::new(SourceQueues::new(queue, SourceQueues::nodes(values), Some(throttle::gate(values)))),
+)
+.keys(&[&throttle::KEYS, &WHERE]);
 
 /// What a flow is told by: its account, all of its connections together; without one its ends, and whether it is TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

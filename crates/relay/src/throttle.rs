@@ -8,21 +8,9 @@ pub(crate) mod gate;
 pub use bound::{Bound, Counting, Density, Situation};
 pub use gate::{Flows, Gate, GateKind};
 
-use crate::RelayPart;
-use crate::source_queues::{SourceQueues, WHERE};
 use meshpace_keys::{Key, Kind, Preset, Real, Setting, Values, Whole};
 use meshpace_units::Rate;
 use meshpace_units::quantity::{RATE, RATIO};
-
-/// What it says of itself.
-pub static PART: RelayPart = RelayPart::new(
-    "throttle",
-    "As split, and at a source each flow's packets wait for a delay by path length and number of flows, at a gate that does \
-     not conserve work; routing goes before local data, and these before what is forwarded.",
-    "schemes.md 4; Osipov and Tschudin 2005",
-    |values, queue| Box::new(SourceQueues::new(queue, SourceQueues::nodes(values), Some(gate(values)))),
-)
-.keys(&[&KEYS, &WHERE]);
 
 /// The key of what load counts.
 pub const COUNT: &str = "ot_count";
@@ -41,7 +29,7 @@ const COUNTED: &str = "counted";
 /// The word for what the simulator knows of all flows.
 const ORACLE: &str = "oracle";
 
-static KEYS: [Key; 7] = [
+pub(crate) static KEYS: [Key; 7] = [
     Key::word(
         GATE,
         GateKind::WORDS,
@@ -88,7 +76,8 @@ static KEYS: [Key; 7] = [
     ),
 ];
 
-fn gate(values: &Values) -> Gate {
+/// The gate that these values describe.
+pub(crate) fn gate(values: &Values) -> Gate {
     let given = |key: &str| match values.get(key) {
         Some(Setting::Whole(number)) => Some(*number),
         _ => None,

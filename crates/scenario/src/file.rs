@@ -9,7 +9,7 @@ use crate::read::{
     read_links, read_measure, read_mesh_scheme, read_mobility, read_nodes, read_radio, read_radio_links,
     read_routing, read_schemes, read_topology,
 };
-use crate::{Measure, Routing, Scenario, ScenarioError, SchemeSetting};
+use crate::{Measure, Routing, ScenarioError, SchemeSetting};
 use meshpace_settings::{Table, complaints, read};
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
@@ -152,14 +152,6 @@ impl ScenarioFile {
     /// The `[[flow]]` that each flow comes from, `count` expanded.
     pub(crate) fn flow_specs(&self) -> impl Iterator<Item = &FlowSpec> {
         self.flows.iter().flat_map(|spec| (0..spec.count).map(move |_| spec))
-    }
-
-    /// The scenario of the run with this seed: nodes placed, names resolved, start times drawn.
-    ///
-    /// # Errors
-    /// If names do not resolve, nodes contradict their links, a flow cannot reach its end, or no placement is found.
-    pub fn resolve(&self, seed: u64) -> Result<Scenario, ScenarioError> {
-        crate::resolve::resolve(self, seed)
     }
 }
 

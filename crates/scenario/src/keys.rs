@@ -9,7 +9,7 @@ mod traffic;
 pub(crate) use routing::{PROFILE, PROTOCOL};
 
 use crate::extra;
-use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES};
+use crate::limits::{HOPS, MAX_RATE, MAX_SECONDS, METRES, MIN_RATE, MSDU, NODES, TIME_FROM_0};
 use meshpace_radio::{rate_control, standard};
 use meshpace_settings::{Key, Kind, Section, Whole, above, bytes, real_number as real, whole};
 use meshpace_units::quantity::{ANGLE, DECIBEL, LENGTH, POWER, RATE, RATIO, SIZE, SPEED, TIME};
@@ -18,7 +18,6 @@ use std::sync::LazyLock;
 /// Not zero; a millimetre is finer than any mesh needs.
 const LENGTH_ABOVE_0: Kind = real(&LENGTH, 1e-3, METRES);
 const LENGTH_FROM_0: Kind = real(&LENGTH, 0.0, METRES);
-pub(crate) const TIME_FROM_0: Kind = real(&TIME, 0.0, MAX_SECONDS);
 /// Not zero; a nanosecond is the resolution of time.
 const TIME_ABOVE_0: Kind = real(&TIME, 1e-9, MAX_SECONDS);
 const ANY_RATE: Kind = real(&RATE, MIN_RATE, MAX_RATE);

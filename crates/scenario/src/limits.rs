@@ -1,6 +1,9 @@
 //! Bounds on what a scenario may ask for: generous for any experiment, small enough that no file, however made, takes
 //! more than seconds and a few hundred megabytes to refuse.
 
+use meshpace_settings::{Kind, real_number as real};
+use meshpace_units::quantity::TIME;
+
 /// Nodes, wired ones included. Their default addresses stay within 10.77.0.0/16.
 pub(crate) const NODES: u64 = 10_000;
 /// Flows, `count` expanded.
@@ -9,6 +12,8 @@ pub(crate) const FLOWS: u64 = 10_000;
 pub(crate) const HOPS: u64 = 1_000;
 /// Seconds of a run or of any time in a file.
 pub(crate) const MAX_SECONDS: f64 = 1e6;
+/// Any time from 0 on.
+pub(crate) const TIME_FROM_0: Kind = real(&TIME, 0.0, MAX_SECONDS);
 /// Metres of any length or coordinate.
 pub(crate) const METRES: f64 = 1e6;
 /// Metres between nodes placed on the globe, east-west or north-south: further off, a plane is too wrong.

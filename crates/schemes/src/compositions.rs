@@ -1,7 +1,7 @@
 //! The table of compositions.
 
 use crate::Scheme;
-use crate::places::{ALL_GATEWAYS, ALL_RELAYS, Parts};
+use crate::choices::{ALL_GATEWAYS, ALL_RELAYS, Parts};
 use meshpace_keys::{Preset, RawValue, Setting};
 use meshpace_tcp::{ACK_POLICIES, PACINGS, PROFILES, RECOVERIES, WINDOWS};
 use std::collections::{BTreeMap, BTreeSet};

@@ -16,6 +16,7 @@
 //! of what the parts say.
 
 mod catalogue;
+mod choices;
 mod compositions;
 mod place;
 mod places;

@@ -1,6 +1,6 @@
 //! A place where a part is chosen.
 
-use crate::places::Parts;
+use crate::choices::Parts;
 use meshpace_keys::{Choice, Key, Kind};
 
 /// A place where schemes choose a part.

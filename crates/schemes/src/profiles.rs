@@ -1,6 +1,7 @@
 //! Profiles: several choices under one name, for schemes that exist in more than one version.
 
-use crate::places::{PLACES, Parts};
+use crate::choices::Parts;
+use crate::places::PLACES;
 use meshpace_keys::{Key, Kind};
 
 /// The key that chooses.

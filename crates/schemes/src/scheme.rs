@@ -1,7 +1,8 @@
 //! A scheme, and what it makes of an endpoint, a queue and a gateway.
 
+use crate::choices::Parts;
 use crate::place::Place;
-use crate::places::{PLACES, Parts};
+use crate::places::PLACES;
 use meshpace_gateway::Behaviour;
 use meshpace_hook::HookMaker;
 use meshpace_keys::{Choice, Setting, Values};

@@ -1,6 +1,6 @@
 //! IP headers: where they end and what comes behind them.
 
-use crate::packet::{Malformed, NotTcp};
+use crate::not_tcp::{Malformed, NotTcp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Protocol numbers (IANA, "Assigned Internet Protocol Numbers").

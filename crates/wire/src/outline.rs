@@ -1,7 +1,7 @@
 //! What a network has to know of any IP packet to carry it: read once, where it enters.
 
 use crate::ip::{IPV4_HEADER, IPV6_HEADER, Ip, array, protocol};
-use crate::packet::{Malformed, NotTcp};
+use crate::not_tcp::{Malformed, NotTcp};
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use meshpace_units::{Bytes, Dscp, Ecn};
 

@@ -3,9 +3,8 @@
 //! On the air 802.11's header is in the place of Ethernet's: a frame is as large as what it carries and the scenario's `mac_overhead`. A
 //! station sends under its own address alone, as one without four-address frames does (IEEE Std 802.11-2020, 9.3.2.1).
 
-use super::{Behind, Emulation, Port};
+use super::{Behind, DEVICES, Emulation, Port, WIRED_DEVICE};
 use crate::air::AirTime;
-use crate::driver::{DEVICES, WIRED_DEVICE};
 use crate::entering;
 use meshpace_gateway::Side;
 use meshpace_network::AirId;

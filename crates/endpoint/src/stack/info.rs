@@ -1,6 +1,7 @@
 //! What there is to know about connections and the stack.
 
-use super::{FourTuple, socket::Socket};
+use super::socket::Socket;
+use crate::identity::FourTuple;
 use meshpace_tcp::{Closing, Counters, PacingView, State};
 use meshpace_units::{Bytes, Span};
 

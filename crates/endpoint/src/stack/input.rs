@@ -1,6 +1,7 @@
 //! Packets that arrive.
 
-use super::{FourTuple, Listener, ListenerId, RESETS_MAX, SocketId, Stack, path, socket::Socket};
+use super::{Listener, ListenerId, RESETS_MAX, SocketId, Stack, path, socket::Socket};
+use crate::identity::FourTuple;
 use meshpace_tcp::{Connection, Segment, State, reset_for};
 use meshpace_units::{Ecn, Instant, Seq};
 use meshpace_wire::{NotTcp, Packet, TooBig, checksum_ok, parse, parse_too_big, protocol};

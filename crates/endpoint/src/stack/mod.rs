@@ -8,6 +8,7 @@ mod socket;
 
 pub use info::{Info, StackCounters};
 
+use crate::identity::FourTuple;
 use crate::{SocketOptions, StackConfig};
 use meshpace_tcp::{Closing, Connection, Ports, Segment};
 use meshpace_units::Instant;
@@ -18,15 +19,6 @@ use std::net::{IpAddr, SocketAddr};
 
 /// Resets to strangers that wait to be sent at most; more are not answered.
 const RESETS_MAX: usize = 64;
-
-/// What tells connections apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct FourTuple {
-    /// Our address and port.
-    pub local: SocketAddr,
-    /// The peer's.
-    pub remote: SocketAddr,
-}
 
 /// A connection of a stack. Never given twice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,8 +1,9 @@
 //! One connection with its bytes.
 
-use super::{FourTuple, ListenerId, SocketError, path};
+use super::{ListenerId, SocketError, path};
 use crate::SocketOptions;
 use crate::buffer::{ReceiveBuffer, SendBuffer};
+use crate::identity::FourTuple;
 use meshpace_tcp::{Arrival, Closing, Connection, Event, Segment, State};
 use meshpace_units::{Ecn, Instant, Seq, Span};
 

@@ -2,7 +2,7 @@
 
 use super::Gateway;
 use crate::connection::Connection;
-use crate::table::Slot;
+use crate::schedule::Slot;
 use crate::{FlowKey, Judgement, Side, TcpView, Treatment, Windows};
 use meshpace_units::Instant;
 

@@ -1,7 +1,7 @@
 //! What goodput control hears of the flows, and what comes of its caps.
 
 use super::Gateway;
-use crate::table::Slot;
+use crate::schedule::Slot;
 use meshpace_pacing::Direction;
 use meshpace_units::Instant;
 

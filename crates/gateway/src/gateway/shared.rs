@@ -2,7 +2,7 @@
 
 use super::Gateway;
 use crate::Kept;
-use crate::table::Slot;
+use crate::schedule::Slot;
 use alloc::vec::Vec;
 use meshpace_units::Instant;
 

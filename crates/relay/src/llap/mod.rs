@@ -22,8 +22,8 @@ mod tests;
 
 use crate::here::Here;
 use crate::packet::{Class, Handle, Packet};
-use crate::relay::{Asks, Heard, Relay};
-use crate::report::{Exchange, Report};
+use crate::relay::{Asks, Relay};
+use crate::report::{Exchange, Heard, Report};
 use crate::{DropTail, QueueConfig, QueueSite, RelayPart};
 use egress::{Egress, EgressPath};
 use input_queue::Passenger;

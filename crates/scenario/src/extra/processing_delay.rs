@@ -1,7 +1,7 @@
 //! `routing.processing_delay`: how long nodes take to hand on what they have received.
 
 use crate::Scenario;
-use crate::keys::TIME_FROM_0;
+use crate::limits::TIME_FROM_0;
 use meshpace_settings::{Key, Preset, Setting};
 use meshpace_units::Span;
 

@@ -1,7 +1,7 @@
 //! `routing.processing_jitter`: how much longer it may take.
 
 use crate::Scenario;
-use crate::keys::TIME_FROM_0;
+use crate::limits::TIME_FROM_0;
 use meshpace_settings::{Key, Preset, Setting};
 use meshpace_units::Span;
 

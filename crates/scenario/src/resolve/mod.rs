@@ -20,7 +20,17 @@ use crate::file::ScenarioFile;
 use crate::{Processing, Propagation, Radio, Scenario, ScenarioError};
 use network::Network;
 
-pub(crate) fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, ScenarioError> {
+impl ScenarioFile {
+    /// The scenario of the run with this seed: nodes placed, names resolved, start times drawn.
+    ///
+    /// # Errors
+    /// If names do not resolve, nodes contradict their links, a flow cannot reach its end, or no placement is found.
+    pub fn resolve(&self, seed: u64) -> Result<Scenario, ScenarioError> {
+        resolve(self, seed)
+    }
+}
+
+fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, ScenarioError> {
     let placement_seed = file.topology.placement_seed.unwrap_or(seed);
     let network = Network::build(file, placement_seed)?;
     let link_rates = radio_links::rates(file, &network)?;
