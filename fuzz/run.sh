@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options engine configuration control hops kernel plausible monitor
+[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options outline engine hosts configuration control hops kernel plausible monitor
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2
@@ -30,6 +30,7 @@ for target in "$@"; do
     hops) set -- "$corpus" fuzz/seeds/hops tests/fixtures/olsr -- -max_len=4096 ;;
     control | kernel) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
     monitor) set -- "$corpus" fuzz/seeds/monitor -- -max_len=16384 ;;
+    outline) set -- "$corpus" fuzz/seeds/wire -- -max_len=512 ;;
     wire | options) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=512 ;;
     *) set -- "$corpus" -- -max_len=8192 ;;
     esac

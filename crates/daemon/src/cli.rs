@@ -9,6 +9,8 @@ use crate::{
 };
 #[cfg(feature = "ebpf")]
 use crate::{congestion, host};
+#[cfg(feature = "manual")]
+use clap::CommandFactory;
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
 
@@ -92,7 +94,7 @@ impl Cli {
             Command::Trial(args) => trial::run(&args),
             Command::Stop(args) => control::command::stop(&args),
             #[cfg(feature = "manual")]
-            Command::Man(args) => manual::run(&args),
+            Command::Man(args) => manual::run(&args, Cli::command()),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A formula of the user's own as a receiver's acknowledgement policy: a Python object in place of the scheme's.
 
-use crate::formula::{class_of, copied, or_raise};
+use crate::answers::{class_of, copied, or_raise};
 use meshpace_tcp::{AckPolicy, CloneAckPolicy, InOrder, When};
 use meshpace_units::{Instant, Span};
 use pyo3::exceptions::{PyTypeError, PyValueError};

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyBytes, PyType};
 
-use crate::formula::class_of;
+use crate::answers::class_of;
 
 /// A `meshpace.Feedback` of the same kind and bytes.
 pub fn to_python(py: Python<'_>, said: &Feedback) -> PyResult<Py<PyAny>> {

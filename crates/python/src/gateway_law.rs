@@ -1,6 +1,7 @@
 //! A formula of the user's own as the law of a gateway: a Python object for each flow into the mesh.
 
-use crate::formula::{copied, interval_alone, link_rates, or_raise};
+use crate::ack_view::link_rates;
+use crate::answers::{copied, interval_alone, or_raise};
 use meshpace_pacing::{FlowLaw, FlowPace, Progress, RoundTrip};
 use pyo3::intern;
 use pyo3::prelude::*;

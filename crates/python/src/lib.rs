@@ -3,20 +3,23 @@
 //! Runs happen in threads of their own with the interpreter lock released; the calling thread looks ten times a second
 //! for signals, so that Ctrl-C acts at once.
 
+mod ack_view;
 mod acknowledging;
+mod answers;
 #[cfg(target_os = "linux")]
 mod emulate;
 mod feedback;
 mod formula;
 mod gateway_law;
 mod links;
+mod own_parts;
 mod pool;
 mod rate;
 mod resolved;
 mod stamp;
 mod tables;
 
-use formula::Raised;
+use answers::Raised;
 use meshpace_mesh::{
     Chosen, ENGINE, Film, Only, OwnParts, Series, check, check_with_parts, parameters_in_use, run_why,
     run_with_parts,
@@ -106,7 +109,7 @@ impl Job {
 
 /// A job with its formulas, of which there are none as a rule.
 #[derive(FromPyObject)]
-struct Formulated(Job, Vec<formula::Given>);
+struct Formulated(Job, Vec<own_parts::Given>);
 
 impl Formulated {
     /// Does something with the scenario and its formulas' parts; what a formula raises ends it.
@@ -122,7 +125,7 @@ impl Formulated {
         if formulas.is_empty() {
             return work(&scenario, &[]);
         }
-        let parts = formula::factories(formulas);
+        let parts = own_parts::factories(formulas);
         // The thread stays known to the interpreter for as long as the run lasts: made known anew at each call, calls cost
         // several times as much.
         let known = || Python::attach(|py| py.detach(|| work(&scenario, &parts)));

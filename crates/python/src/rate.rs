@@ -2,8 +2,9 @@
 //!
 //! The engine paces at its interval and sends again at that pace what is lost ([`Rated`](meshpace_tcp::control::Rated)).
 
+use crate::ack_view::AckView;
+use crate::answers::{copied, first_interval, interval_alone, or_raise};
 use crate::feedback;
-use crate::formula::{AckView, copied, first_interval, interval_alone, or_raise};
 use meshpace_tcp::control::{Ack, Feedback, RateSource};
 use meshpace_units::{Instant, Span};
 use pyo3::intern;

@@ -22,9 +22,11 @@ mod worker;
 pub use command::{Args, run};
 #[cfg_attr(not(feature = "ebpf"), expect(unused_imports, reason = "only the other data path needs it"))]
 pub(crate) use datapath::Channel;
+pub use echoes::Request;
 pub use engine::{Arrival, Counted, Decision, Engine, Output};
 pub use heartbeat::Heartbeat;
 pub use lateness::{Lateness, no_lateness};
 pub use meshpace_gateway::Treatment;
+pub use shaped::ShapedEngine;
 pub use strays::Strays;
 pub use treatment::{draw, treatment};

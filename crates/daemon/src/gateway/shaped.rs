@@ -72,6 +72,7 @@ pub struct ShapedEngine {
 }
 
 impl ShapedEngine {
+    /// Knows nothing yet. At the most `held_max` packets are held, a quarter of them at the shaper.
     pub fn new(config: Arc<Config>, held_max: usize, hops: Directory) -> Self {
         Self {
             shaper: parameters(&config, held_max).map(Shaper::new),
@@ -84,6 +85,7 @@ impl ShapedEngine {
         }
     }
 
+    /// The engine behind the shaper.
     pub const fn engine(&self) -> &Engine {
         self.engine.engine()
     }
