@@ -6,7 +6,7 @@
 
 use alloc::collections::VecDeque;
 
-/// What somebody may still send in its turn.
+/// What a queue may still send in its turn.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Turn {
     /// Below zero by less than the cost of a packet.

@@ -23,7 +23,7 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// Listens at `path`, whose directory is made if it is missing; a socket that nobody answers is replaced.
+    /// Listens at `path`, whose directory is made if it is missing; a socket without a process behind it is replaced.
     ///
     /// # Errors
     /// [`Failure::Operational`] if another process answers there, or the kernel refuses.
@@ -109,7 +109,7 @@ pub fn remove_stale(command: &str, path: &Path) -> Result<Option<Vec<String>>, F
 /// What `command` says at `path`, as one line.
 ///
 /// # Errors
-/// [`Failure::Operational`] if nobody answers there.
+/// [`Failure::Operational`] if no daemon answers there.
 pub fn ask(command: &str, path: &Path) -> Result<String, Failure> {
     let fail = |why: std::io::Error| match why.kind() {
         ErrorKind::NotFound | ErrorKind::ConnectionRefused => Failure::operational(

@@ -130,7 +130,7 @@ impl<'a> Emulation<'a> {
         self.live.is_complete()
     }
 
-    /// Where the nodes are now; `None`: nobody moves.
+    /// Where the nodes are now; `None`: no node moves.
     #[must_use]
     pub fn places(&self) -> Option<&[Position]> {
         self.live.places()
@@ -163,7 +163,7 @@ impl<'a> Emulation<'a> {
     /// The same where no node is switched meanwhile.
     fn advance_undisturbed(&mut self, now: Instant) -> Option<Delivery> {
         while let Some((at, host, packet)) = self.live.advance(now) {
-            // Where no real host is, nobody takes it.
+            // Where no real host is, it ends.
             let Some(index) = self.hosts.iter().position(|known| *known == host) else { continue };
             let port = match &packet.body {
                 Body::Ethernet(frame) => self.frame_comes(at, index, frame, &packet),
@@ -188,7 +188,7 @@ impl<'a> Emulation<'a> {
         Some(port)
     }
 
-    /// On which side of a gateway the sender of a packet for the gateway itself is. Whom nobody knows is behind a wired host.
+    /// On which side of a gateway the sender of a packet for the gateway itself is. An unknown sender is behind a wired host.
     fn sent_from(&self, packet: &Packet) -> Side {
         match self.live.addresses().host(packet.source) {
             Some(Host::Mesh(_)) => Side::Wireless,
@@ -202,7 +202,7 @@ impl<'a> Emulation<'a> {
     }
 
     /// A packet or frame comes out of a port, by its index, and sets out, or has crossed its gateway, at the time up to which things have [happened](Self::advance). What is no
-    /// packet, or is for nobody here (a router's multicast), goes no further.
+    /// packet, or is for no host here (a router's multicast), goes no further.
     pub fn send(&mut self, now: Instant, port: usize, bytes: &[u8]) {
         let Port { host, behind } = self.ports[port];
         let from = self.hosts[host];

@@ -2,7 +2,7 @@
 //!
 //! A reader cannot make the emulation late. The engine's thread puts a snapshot of bounded size together and hands it
 //! over; another thread, without real-time priority, writes it. While that one is still at work on earlier ones, because
-//! nobody reads what it writes, snapshots are left out and counted. What they count is counted from the beginning, so that
+//! the reader does not keep up, snapshots are left out and counted. What they count is counted from the beginning, so that
 //! the next one tells it.
 
 mod flows;
@@ -35,7 +35,7 @@ pub struct View {
     simulated: Vec<SimulatedFlow>,
     due: Instant,
     skipped: u64,
-    /// `None`: nobody takes them any more.
+    /// `None`: the viewer has gone.
     out: Option<SyncSender<Snapshot>>,
 }
 
@@ -59,7 +59,7 @@ struct Snapshot {
     places: Option<Vec<[f64; 2]>>,
     flows: Vec<FlowRow>,
     lateness: Verdict,
-    /// Snapshots before this one that nobody took.
+    /// Snapshots before this one that were not taken.
     skipped: u64,
 }
 
@@ -156,7 +156,7 @@ fn seconds(at: Instant) -> f64 {
     (at - Instant::ZERO).as_secs_f64()
 }
 
-/// Until there are no more, or nobody can read them any more.
+/// Until there are no more, or the viewer has gone.
 fn write(mut file: File, snapshots: &Receiver<Snapshot>) {
     for snapshot in snapshots {
         let mut line =

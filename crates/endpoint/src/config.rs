@@ -107,7 +107,7 @@ impl SocketOptions {
         let scheme = scheme.sender(&flow);
         let tcp = Config {
             duplicates_keep_window: true,
-            // A TUN device takes packets out of the count at once (skb_orphan in tun_net_xmit); and nobody says here when one has left.
+            // A TUN device takes packets out of the count at once (skb_orphan in tun_net_xmit); and here nothing tells when one has left.
             host_queue: None,
             handshake: Handshake::ThreeWay,
             headers: HeaderSize::Real,

@@ -233,7 +233,7 @@ impl Shared {
         }
     }
 
-    /// Nobody will wait for the connection any more.
+    /// No caller waits for the connection any more.
     pub(crate) fn forget(&self, state: &mut State, id: SocketId) {
         state.sockets.remove(&id);
         self.kick(state);

@@ -75,7 +75,7 @@ impl Endpoint {
     }
 }
 
-/// Waits for connections. Those that nobody has accepted are reset when it is dropped.
+/// Waits for connections. Those that were not accepted are reset when it is dropped.
 #[derive(Debug)]
 pub struct Listener {
     handle: Arc<Handle>,

@@ -97,7 +97,7 @@ pub struct Interval {
 /// What the efficiency controller goes by.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aim {
-    /// Bandwidth that nobody uses, byte/s.
+    /// Spare bandwidth, byte/s.
     pub spare: f64,
     /// The queue that is to be drained, bytes.
     pub queue: f64,

@@ -36,7 +36,7 @@ pub struct Traffic {
 /// In which order places are taken back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    /// It carried no data yet, or nobody has answered: anybody can make as many of these as there are ports.
+    /// It carried no data yet, or has no answer: a single host can make as many of these as there are ports.
     Unanswered,
     /// Both sides were heard, and there was data.
     Answered,
@@ -182,7 +182,7 @@ impl<P: Clone> Connection<P> {
     }
 
     /// What the window field of a segment that passes to the wired side is to be instead, if anything; `changes` if it can be
-    /// changed. Without the handshake nobody knows what the field counts.
+    /// changed. Without the handshake the field's unit is unknown.
     pub fn limit_window(
         &mut self,
         now: Instant,

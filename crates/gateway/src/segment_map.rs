@@ -7,7 +7,7 @@ use meshpace_units::{Instant, Seq, Span};
 /// (RFC 7323, section 2.3). Anything farther is not recorded, so that sequence order never becomes ambiguous.
 const WINDOW_MAX: u32 = 1 << 30;
 
-/// How long a segment is kept that nobody acknowledges: the least bound that RFC 6298 (2.5) allows for a retransmission
+/// How long a segment is kept that is not acknowledged: the least bound that RFC 6298 (2.5) allows for a retransmission
 /// timer.
 pub(crate) const UNACKED_MAX: Span = Span::from_secs(60);
 
@@ -33,7 +33,7 @@ const FIRST: Position = 1 << 32;
 
 /// The segments of one direction between the cumulative acknowledgement and the highest sequence number that passed,
 /// by byte ranges modulo 2^32, in order of sequence. All but handing out many entries takes time by the logarithm of how
-/// many there are: gaps are filled, and ranges cut otherwise, as often as somebody likes.
+/// many there are: gaps are filled, and ranges cut otherwise, as often as a sender likes.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentMap<T> {
     /// By the position where they start. They do not overlap.

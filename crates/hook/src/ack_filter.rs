@@ -1,4 +1,4 @@
-//! Acknowledgements thinned where they pass, for receivers that nobody changes (docs/law.md).
+//! Acknowledgements thinned where they pass, for receivers that stay as they are (docs/law.md).
 //!
 //! Of a connection's pure acknowledgements that only say more has arrived, the newest stands for all before it. One goes on when it
 //! brings a certain number of bytes, or half of its sender's window, or a while after the last, or shows a window that closes or opens;

@@ -12,7 +12,7 @@ pub enum Met<P> {
     Passes(P, Rewrite),
     /// It waits, if only behind what goes before it, and comes out of [`Hooked::poll`].
     Held,
-    /// Nobody passes it on.
+    /// It goes no further.
     Dropped(P),
 }
 
@@ -21,7 +21,7 @@ pub enum Met<P> {
 pub enum Leaving<P> {
     /// It goes on, so changed.
     Passes(P, Rewrite),
-    /// Nobody passes it on.
+    /// It goes no further.
     Dropped(P),
 }
 

@@ -44,7 +44,7 @@ pub struct Passing<'a> {
     pub source: IpAddr,
     /// Address that it goes to.
     pub destination: IpAddr,
-    /// The TCP header and the length of the payload; `None`: it is no TCP, or nobody can read it.
+    /// The TCP header and the length of the payload; `None`: it is no TCP, or cannot be read.
     pub segment: Option<&'a Segment>,
     /// Its header says what the segment has no field for: urgent data, a reserved flag (AccECN's is one of them, RFC 9768), an
     /// option that is neither time stamps nor TCP-GAP's.

@@ -181,7 +181,7 @@ impl Key {
         Self { only: Some((key, values)), ..self }
     }
 
-    /// A flag of a part, and what it is unless somebody says otherwise.
+    /// A flag of a part, and what it is unless the user says otherwise.
     #[must_use]
     pub const fn flag(name: &'static str, default: bool, doc: &'static str) -> Self {
         Self::new(name, Kind::Flag, doc).preset(Preset::Flag(default))

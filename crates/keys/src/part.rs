@@ -23,13 +23,13 @@ pub struct Choice {
     pub bounds: &'static [(&'static str, &'static str)],
     /// What must be chosen elsewhere for it to work.
     pub needs: &'static [Need],
-    /// What stands beside it at other places unless somebody chose there.
+    /// What stands beside it at other places unless the user chose there.
     pub brings: &'static [Brings],
     /// What of it its source does not print, so that it is ours.
     pub reconstructed: Option<&'static str>,
 }
 
-/// What stands at another place beside a part, unless somebody chose there.
+/// What stands at another place beside a part, unless the user chose there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brings {
     /// The key that chooses at the other place.
@@ -107,7 +107,7 @@ impl<B> Part<B> {
         self
     }
 
-    /// The same, with these beside it unless somebody chose otherwise.
+    /// The same, with these beside it unless the user chose otherwise.
     #[must_use]
     pub const fn brings(mut self, brings: &'static [Brings]) -> Self {
         self.about.brings = brings;

@@ -56,7 +56,7 @@ pub struct NewMap<'a> {
     pub value_type: Option<(u32, BorrowedFd<'a>)>,
 }
 
-/// A map. It lasts as long as somebody has it open or a program uses it.
+/// A map. It lasts as long as a process has it open or a program uses it.
 #[derive(Debug)]
 pub struct Map {
     descriptor: OwnedFd,

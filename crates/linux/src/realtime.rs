@@ -92,7 +92,7 @@ fn lock_memory() -> io::Result<()> {
         let takes = "it takes CAP_IPC_LOCK, or no limit on locked memory (RLIMIT_MEMLOCK)";
         return Err(io::Error::new(io::ErrorKind::PermissionDenied, takes));
     }
-    // ONFAULT: the stacks of threads are megabytes that nobody touches.
+    // ONFAULT: the stacks of threads are megabytes that are not touched.
     let onfault = MlockAllFlags::from_bits_retain(libc::MCL_ONFAULT);
     Ok(mlockall(MlockAllFlags::MCL_CURRENT | MlockAllFlags::MCL_FUTURE | onfault)?)
 }

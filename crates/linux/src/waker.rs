@@ -11,7 +11,7 @@ use std::sync::Arc;
 pub struct Waker(Arc<EventFd>);
 
 impl Waker {
-    /// A waker that nobody has used.
+    /// A waker that was not used yet.
     ///
     /// # Errors
     /// What `eventfd(2)` answers: no descriptors or memory left.

@@ -44,7 +44,7 @@ pub struct UdpFlow {
     pub sent: u64,
     /// Bytes of the UDP header.
     pub header: Bytes,
-    /// From the latest request that was answered until its answer; `None` before, and where nobody answers.
+    /// From the latest request that was answered until its answer; `None` before, and where the other end does not answer.
     pub round_trip: Option<Span>,
 }
 

@@ -1,4 +1,4 @@
-//! A simulation that somebody else's clock drives, with real hosts on its network: what an emulator is made of.
+//! A simulation that a caller's clock drives, with real hosts on its network: what an emulator is made of.
 
 use crate::probe::Probe;
 use crate::result::RunResult;
@@ -53,7 +53,7 @@ impl<'a> Live<'a> {
         self.simulation.network.addresses()
     }
 
-    /// Where the nodes are now; `None`: nobody moves.
+    /// Where the nodes are now; `None`: no node moves.
     #[must_use]
     pub fn places(&self) -> Option<&[Position]> {
         self.simulation.network.places()
@@ -77,7 +77,7 @@ impl<'a> Live<'a> {
         None
     }
 
-    /// A host's packet sets out, at the time up to which things have [happened](Self::advance). `None`: nobody has the address
+    /// A host's packet sets out, at the time up to which things have [happened](Self::advance). `None`: no host has the address
     /// that it is for.
     pub fn send(&mut self, from: Host, packet: Packet) -> Option<PacketId> {
         self.simulation.network.send(from, packet)

@@ -181,7 +181,7 @@ pub struct LinkResult {
     pub retry_drops: u64,
     /// Packets that found the queue full.
     pub queue_drops: u64,
-    /// Packets that waited for the receiver's MAC address and gave way to a later one, or failed since nobody answered.
+    /// Packets that waited for the receiver's MAC address and gave way to a later one, or failed since the receiver did not answer.
     pub arp_drops: u64,
     /// Frames lost to overlap at the receiver.
     pub collisions: u64,

@@ -56,7 +56,7 @@ impl Simulation<'_> {
         self.start_window(window as usize);
     }
 
-    /// Samples every flow's estimates, and the queues if somebody watches them.
+    /// Samples every flow's estimates, and the queues if the scenario asks for them.
     pub(crate) fn sample(&mut self) {
         let now = self.now();
         for index in 0..self.flows.len() {

@@ -13,7 +13,7 @@ impl Simulation<'_> {
     /// A packet has come to its host.
     pub(crate) fn arrive(&mut self, packet: &Packet) {
         let travelled = u32::from(packet.travelled);
-        // A packet that nobody listens for ends here.
+        // A packet for a port without a listener ends here.
         let Some((flow, role)) = self.directory.receiver_of(packet) else { return };
         if role == Role::Receiver {
             let way = self.now().saturating_since(packet.set_out);

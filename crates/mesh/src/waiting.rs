@@ -7,7 +7,7 @@ use meshpace_scenario::Scenario;
 use meshpace_units::Instant;
 
 impl Simulation<'_> {
-    /// A row a mesh node in the order of the file, the flows in theirs. None if nobody asked, or nothing was measured.
+    /// A row a mesh node in the order of the file, the flows in theirs. None if the scenario does not ask for it, or nothing was measured.
     pub(crate) fn queue_results(&self, scenario: &Scenario) -> Vec<QueueResult> {
         let Some(began) = self.meter.began() else { return Vec::new() };
         let queues = self.network.queues().map_or(&[][..], Queues::nodes);

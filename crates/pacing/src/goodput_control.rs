@@ -335,7 +335,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
             if self.config.profile == Profile::Robust && !self.can_compare(&goodput) {
                 let probe = self.probe.take();
                 self.judge(probe, &goodput);
-                self.lift_all(); // nobody is left whom a cap could help
+                self.lift_all(); // no flow is left that a cap could help
             }
         }
         if self.config.profile == Profile::Robust {
@@ -429,7 +429,7 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
     fn throttle(&mut self, goodput: &BTreeMap<Id, f64>, mean: f64) {
         let slow = goodput.iter().filter(|&(_, &own)| own < mean);
         let slow: Vec<(Id, f64)> = slow.map(|(&id, &own)| (id, own)).collect();
-        // A mean of equal goodputs may be rounded to below them: then nobody is slow, and nobody is helped.
+        // A mean of equal goodputs may be rounded to below them: then no flow is slow, and none is helped.
         if slow.is_empty() {
             return;
         }

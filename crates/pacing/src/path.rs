@@ -25,7 +25,7 @@ words! {
     }
 }
 
-/// The wireless way that a flow's packets take, as far as somebody knows it: the one way in which hops and rates reach
+/// The wireless way that a flow's packets take, as far as it is known: the one way in which hops and rates reach
 /// a rate law.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Route {

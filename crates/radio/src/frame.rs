@@ -25,7 +25,7 @@ pub enum FrameKind {
 }
 
 impl FrameKind {
-    /// True of what answers a frame of somebody else.
+    /// True of what answers another station's frame.
     #[must_use]
     pub const fn is_answer(self) -> bool {
         matches!(self, Self::Cts | Self::Ack | Self::BlockAck)

@@ -123,7 +123,7 @@ impl Hearers {
         table
     }
 
-    /// The same where some of the nodes hear nobody and nobody hears them.
+    /// The same where some of the nodes are switched off: they neither hear nor are heard.
     #[must_use]
     pub fn without(&self, silent: impl Fn(NodeId) -> bool) -> Self {
         let mut table = Self::default();

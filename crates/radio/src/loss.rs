@@ -308,7 +308,7 @@ mod tests {
         };
         let rows: [&[Hearer]; 3] = [&[hearer(1), hearer(2)], &[hearer(0), hearer(2)], &[]];
         let mut table = Hearers::new(rows);
-        // 2 hears nobody (now): its links are marked when it does.
+        // 2 hears no station (now): its links are marked when it does.
         Losses::new(&[link(0, 2), link(1, 0), link(2, 0)], 1).mark(&mut table);
         let lossy: Vec<Vec<bool>> =
             (0..3).map(|node| table.of(NodeId(node)).map(|h| h.lossy).collect()).collect();

@@ -129,7 +129,7 @@ fn blocks_beside(segment: &Segment, other: &Segment) -> Blocks {
     let bytes =
         |segment: &Segment| blocks(segment).map(|(left, right)| u64::from(right.since(left))).sum::<u64>();
     let covered = |(left, right): (Seq, Seq)| {
-        // What came twice (RFC 2883) nobody else tells.
+        // No other acknowledgement tells what came twice (RFC 2883).
         let again = left.before(segment.ack);
         !again && blocks(other).any(|(l, r)| l.at_or_before(left) && r.at_or_after(right))
     };

@@ -126,7 +126,7 @@ impl Successor {
 struct EzFlow {
     queue: DropTail,
     law: Law,
-    /// The standard's window, a power of 2; `None`: nobody has asked yet.
+    /// The standard's window, a power of 2; `None`: not asked for yet.
     standard: Option<u8>,
     successors: BTreeMap<NodeId, Successor>,
 }
@@ -182,7 +182,7 @@ impl Relay for EzFlow {
         let Report::Sent(exchange) = report else { return };
         let packet = here.packets.get(exchange.packet);
         let id = packet.id;
-        // What ends there nobody hears again.
+        // What ends there is not sent on, and so not heard again.
         let passes =
             !matches!(packet.class, Class::Control | Class::Arp) && Some(packet.exit) != exchange.next_hop;
         if let Some(to) = exchange.next_hop.filter(|_| passes) {

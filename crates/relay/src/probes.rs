@@ -25,7 +25,7 @@ pub(crate) static KEYS: [Key; 2] = [
 const IDLE: Span = Span::from_secs(1);
 /// IP and UDP.
 const HEADERS: Bytes = Bytes(28);
-/// The discard protocol's (RFC 863): nobody reads what a probe says.
+/// The discard protocol's (RFC 863): what a probe says is not read.
 const PORT: u16 = 9;
 
 /// When a node's links were used.

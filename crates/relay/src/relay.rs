@@ -8,7 +8,7 @@ use meshpace_radio::Peer;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::fmt;
 
-/// What a relay wants to be told beside its packets. It is asked once; what nobody asks for costs nothing.
+/// What a relay wants to be told beside its packets. It is asked once; what is not asked for costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
     /// Every frame that the node's station reads: [`Relay::heard`]. Listening costs an event for every frame in range.

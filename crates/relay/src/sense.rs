@@ -35,7 +35,7 @@ words! {
 words! {
     /// Which time counts as busy (`rtwinf_busy`; schemes.md 9.2).
     pub enum BusyTime {
-        /// Whatever anybody reserved, once.
+        /// All reservations, overlaps once.
         Union = "union",
         /// As printed: at a link's sender the durations of the CTS that it got, at its receiver those of the RTS; neither sees
         /// what neighbours use.
@@ -221,7 +221,7 @@ impl Sense {
 }
 
 impl Listener for Sense {
-    /// A frame was read. Busy is the union of what anybody reserved (schemes.md 9.2).
+    /// A frame was read. Busy is the union of all reservations (schemes.md 9.2).
     fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>) {
         let (now, frame) = (here.now, heard.frame);
         let Some(began) = now.as_nanos().checked_sub(frame.airtime.as_nanos()).map(Instant::from_nanos)

@@ -69,7 +69,7 @@ static WINF_KEYS: [Key; 1] = [Key::word(
 )];
 
 words! {
-    /// What XCP-Winf takes for the bandwidth that nobody uses (`xcpwinf_S`). Its law is not printed: a reconstruction.
+    /// What XCP-Winf takes for the spare bandwidth (`xcpwinf_S`). Its law is not printed: a reconstruction.
     enum Spare {
         /// The available bandwidth: what the neighbours use is off it already.
         Available = "AB",

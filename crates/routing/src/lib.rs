@@ -15,7 +15,7 @@
 //! can expire and no packet waits.
 //!
 //! Time 0 is the nominal start of traffic. Randomness is one [`Stream`](meshpace_units::random::Stream) a node, by a name that the
-//! protocol gives it. Routing packets are each protocol's own [`Message`]s: nobody else knows their types. What using a link
+//! protocol gives it. Routing packets are each protocol's own [`Message`]s: no other room knows their types. What using a link
 //! costs says a [metric](METRICS).
 //!
 //! | protocol | source |

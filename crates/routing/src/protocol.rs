@@ -126,5 +126,5 @@ impl Profile {
     }
 }
 
-/// A routing protocol as it describes itself, and its profiles: the first unless somebody chooses.
+/// A routing protocol as it describes itself, and its profiles: the first unless the scenario chooses.
 pub type ProtocolPart = Part<&'static [Profile]>;

@@ -10,7 +10,7 @@ pub struct Place {
     pub key: &'static str,
     /// What is chosen.
     pub doc: &'static str,
-    /// The place by whose part it goes unless somebody chose here.
+    /// The place by whose part it goes unless the user chose here.
     pub(crate) follows: Option<&'static str>,
     pub(crate) choices: fn() -> Vec<&'static Choice>,
     pub(crate) chosen: fn(&Parts) -> &'static Choice,
@@ -19,7 +19,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// The same, where the part chosen at the place `other` says what stands unless somebody chose.
+    /// The same, where the part chosen at the place `other` says what stands unless the user chose.
     pub(crate) const fn following(mut self, other: &'static str) -> Self {
         self.follows = Some(other);
         self

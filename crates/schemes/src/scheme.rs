@@ -21,9 +21,9 @@ pub struct Scheme {
     /// Where it is defined.
     pub source: String,
     pub(crate) parts: Parts,
-    /// The places where somebody chose: one that goes by another does so no longer.
+    /// The places where the user chose: one that goes by another does so no longer.
     pub(crate) chosen: BTreeSet<&'static str>,
-    /// What somebody said of keys that a chosen part has; the others have their part's default.
+    /// What the user said of keys that a chosen part has; the others have their part's default.
     pub(crate) said: BTreeMap<&'static str, Setting>,
 }
 

@@ -40,7 +40,7 @@ impl<'a> Settings<'a> {
         Ok(settings)
     }
 
-    /// A table whose keys nobody has looked at.
+    /// A table whose keys were not looked at yet.
     pub(crate) const fn unchecked(
         file: Arc<str>,
         path: String,

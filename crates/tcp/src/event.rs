@@ -8,7 +8,7 @@ use meshpace_units::Ecn;
 /// What the network layer knows about an arriving segment.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Arrival {
-    /// The wireless way between the ends: hops (schemes.md 1.2) and link rates; `None` if nobody knows of one.
+    /// The wireless way between the ends: hops (schemes.md 1.2) and link rates; `None` where none is known.
     pub route: Option<Route>,
     /// What the peer's control asked of relays, with their answer: it is returned.
     pub request: Option<Feedback>,

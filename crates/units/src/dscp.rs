@@ -10,7 +10,7 @@ const NUMBERS: [u8; 24] =
     [0, 0, 1, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 44, 46, 48, 56];
 
 impl Dscp {
-    /// The default service, which nobody has to ask for.
+    /// The default service, which packets have without asking.
     pub const DEFAULT: Self = Self(0);
     /// Numbers go up to this one.
     pub const LARGEST: u8 = 63;

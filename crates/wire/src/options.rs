@@ -55,7 +55,7 @@ impl Found<'_> {
 }
 
 /// Walks a header's options as Linux does (net/ipv4/tcp_input.c, tcp_parse_options): up to the end-of-options byte,
-/// or up to one with a length that is less than two or reaches out of the header. Nobody reads what is behind.
+/// or up to one with a length that is less than two or reaches out of the header. What is behind is not read.
 pub struct Walk<'a> {
     options: &'a [u8],
     at: usize,

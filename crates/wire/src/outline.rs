@@ -53,7 +53,7 @@ pub fn outline(bytes: &[u8]) -> Result<Outline, NotTcp> {
     if found.length.0 > bytes.len() as u64 { Err(NotTcp::Truncated) } else { Ok(found) }
 }
 
-/// A fragment's IP header is there, since somebody has read in it that it is one.
+/// A fragment's IP header is there: it was read to find that this is one.
 fn fragment(bytes: &[u8]) -> Result<Outline, NotTcp> {
     let length = |at| u64::from(u16::from_be_bytes(array(bytes, at)));
     let outline = |source, destination, protocol, traffic_class, length| Outline {

@@ -178,7 +178,7 @@ impl Parameter {
         }
     }
 
-    /// What it is where nobody says anything, in TOML's notation; of a law's that is not chosen then, where it is chosen.
+    /// What it is where the file says nothing, in TOML's notation; of a law's that is not chosen then, where it is chosen.
     pub(super) fn default(&self) -> Option<String> {
         let by_law = || Some(self.param.default?.toml());
         self.value_in(&defaults(None)).or_else(by_law)

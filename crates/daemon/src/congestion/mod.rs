@@ -226,7 +226,7 @@ fn everywhere<T: Send>(what: impl Fn() -> T + Sync) -> Vec<T> {
     let names: Vec<String> = names.filter_map(|entry| entry.file_name().into_string().ok()).collect();
     let mut found = vec![what()];
     let there = || {
-        // A name without a namespace is left behind by somebody.
+        // A name without a namespace was left behind by another program.
         let inside =
             |name: &String| Namespace::named(name).and_then(|namespace| namespace.within(|| Ok(what()))).ok();
         names.iter().filter_map(inside).collect::<Vec<T>>()

@@ -17,7 +17,7 @@ use std::sync::Arc;
 /// What is in force, as operators see it, and what compares it with what was before.
 #[derive(Debug)]
 pub(super) struct InForce {
-    /// What was asked for last. In the guard's other blocks the data thread goes by the earlier modes, and nobody else does.
+    /// What was asked for last. In the guard's other blocks the data thread alone goes by the earlier modes.
     pub config: Arc<Config>,
     guarding: Option<Guarding>,
     ended: Option<Ended>,

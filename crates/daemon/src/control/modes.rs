@@ -57,7 +57,7 @@ pub(super) fn is_newly_paced(config: &Config, earlier: &Config, host: IpAddr) ->
 /// True if that is so of any mesh host.
 pub(super) fn paces_more(config: &Config, earlier: &Config) -> bool {
     let subnets = config.subnets.iter().chain(&earlier.subnets).map(|subnet| subnet.prefix.addr());
-    // A host of no subnet: nobody has the unspecified address.
+    // A host of no subnet: no host has the unspecified address.
     let others = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
     subnets.chain([others]).any(|host| is_newly_paced(config, earlier, host))
 }

@@ -209,7 +209,7 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
     };
     Fairness {
         active: active.len(),
-        // Jain's index (schemes.md 0.3); a single flow, or none that got anything, shares with nobody.
+        // Jain's index (schemes.md 0.3); a single flow, or none that got anything, shares with no other.
         jain: jain(goodputs()),
         mean_bps: mean,
         smallest: active.iter().take(SMALLEST).filter_map(share).collect(),

@@ -119,7 +119,7 @@ fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel
 /// Puts sch_fq on the mesh interfaces if anything is to be paced; on none if one refuses.
 ///
 /// # Errors
-/// [`Failure::Operational`] where nothing can keep departure times: the kernel has no sch_fq, or somebody chose another discipline.
+/// [`Failure::Operational`] where nothing can keep departure times: the kernel has no sch_fq, or another discipline was chosen.
 pub fn prepare(config: &Config) -> Result<(), Failure> {
     if !paces(config) {
         return Ok(());
@@ -286,7 +286,7 @@ impl Datapath {
     fn answer(&mut self) -> io::Result<()> {
         while let Ok(request) = self.channel.requests.try_recv() {
             let now = monotonic_now();
-            // The client may have gone: then nobody misses the answer.
+            // The client may have gone: then the answer is not missed.
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now)?)),
                 // A snapshot is complete here: departures are the kernel's, and wait for no answer.
@@ -371,7 +371,7 @@ impl Datapath {
             counters: self.counters(&seen, held),
             driver: DriverCounters { failed: self.refused + seen.lost_events, ..driver_counters(&seen) },
             round_trips: *self.engine.round_trips(),
-            waits: None, // packets wait in sch_fq, which tells nobody
+            waits: None, // packets wait in sch_fq, which does not tell
             held,
             buffered,
             known: flows.len(),

@@ -35,7 +35,7 @@ const FULL: Bytes = Bytes(1_460);
 /// One flow takes at most this part of all places, whatever window its receiver announces.
 const FLOWS_THAT_FILL_ALL: u32 = 4;
 
-/// Flows without a round trip take at most this part of all places: they need no law, and anybody can make them.
+/// Flows without a round trip take at most this part of all places: they need no law, and a single host can make many.
 const UNMEASURED_PART: usize = 4;
 
 /// Most packets that may wait in all.

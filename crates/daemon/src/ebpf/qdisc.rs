@@ -20,11 +20,11 @@ const ORPHANS: &str = "65535";
 pub enum Root {
     /// What this daemon put there.
     Ours,
-    /// sch_fq, chosen by somebody else.
+    /// sch_fq, which was there before.
     Fq,
     /// The kernel's default.
     Default,
-    /// Another one, chosen by somebody; its kind.
+    /// Another one that was chosen; its kind.
     Chosen(String),
 }
 
@@ -42,7 +42,7 @@ pub fn root(interface: &str) -> Result<Root, Failure> {
 /// Puts sch_fq at the root of `interface`, unless it is there. `packets`: most that may wait.
 ///
 /// # Errors
-/// [`Failure::Operational`] if the kernel has no sch_fq, or if somebody has chosen another discipline.
+/// [`Failure::Operational`] if the kernel has no sch_fq, or if another discipline was chosen.
 pub fn install(interface: &str, packets: u32) -> Result<(), Failure> {
     match root(interface)? {
         Root::Fq => return Ok(()),

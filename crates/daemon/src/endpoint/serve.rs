@@ -148,7 +148,7 @@ fn accept(listener: &Listener, running: &Arc<Running>, service: &Service, places
             let line = output.lock();
             report.print(false);
             drop(line);
-            // Nobody listens any more when the command ends.
+            // The listener is gone when the command ends.
             let _ = free.send(());
         });
     }

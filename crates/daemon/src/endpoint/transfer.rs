@@ -69,7 +69,7 @@ impl Target {
         let failed = |error: io::Error| Failure::operational(format!("connecting to {}", self.to), error);
         let addresses: Vec<SocketAddr> = match self.to.to_socket_addrs() {
             Ok(addresses) => addresses.collect(),
-            // A name that nobody knows is not the user's grammar.
+            // A name that does not resolve is no error of the command line.
             Err(error) if error.kind() != ErrorKind::InvalidInput => return Err(failed(error)),
             Err(_) => {
                 let (to, allowed) = (&self.to, "HOST:PORT, as 10.9.0.1:80 or [fd09::1]:80");

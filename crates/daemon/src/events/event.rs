@@ -78,7 +78,7 @@ pub enum Event {
         /// By which way, in which form, and why not by a better one.
         message: String,
     },
-    /// Somebody else changed them; they are made again.
+    /// Another program changed them; they are made again.
     RulesChanged {
         /// What is missing or other.
         message: String,

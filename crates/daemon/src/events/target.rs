@@ -34,7 +34,7 @@ impl Target {
         Ok(Some(Self::File(Rotated { path, file, limit: config.max_size.0, keep: config.keep })))
     }
 
-    /// Opens the file anew, after somebody renamed it.
+    /// Opens the file anew, after it was renamed.
     pub fn reopen(&mut self) -> io::Result<()> {
         if let Self::File(rotated) = self {
             rotated.file = append(&rotated.path)?;
@@ -57,7 +57,7 @@ impl Target {
 
 impl Rotated {
     fn write(&mut self, line: &[u8]) -> io::Result<()> {
-        // Asked each time: somebody may have cut the file.
+        // Asked each time: the file may have been cut.
         let length = self.file.metadata()?.len();
         if length > 0 && length + line.len() as u64 > self.limit {
             self.rotate()?;
@@ -87,7 +87,7 @@ impl Rotated {
     }
 }
 
-/// Addresses of the network's users are in it: nobody else reads it.
+/// Addresses of the network's users are in it: other users cannot read it.
 fn append(path: &Path) -> io::Result<File> {
     OpenOptions::new().create(true).append(true).mode(0o640).open(path)
 }

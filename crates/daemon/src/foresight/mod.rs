@@ -1,7 +1,7 @@
 //! Forecasts held against what came: what was foretold of flows while they were only watched, and what they then got paced.
 //!
 //! [`Foresight`] is told forecasts when pacing is switched on (by an operator, a guard's block or a trial's) and looks at the flows
-//! once a second; it asks nobody. A forecast counts if its pace decided what the flow got: of a sender that has no more to say nothing
+//! once a second; it asks no other process. A forecast counts if its pace decided what the flow got: of a sender that has no more to say nothing
 //! was foretold. [`Kept`] has the outcomes outlive the daemon.
 
 mod kept;

@@ -69,7 +69,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
         Err(failure) => (Err(failure), None),
     };
     tell(manager.as_ref(), ServiceManager::stopping);
-    // Whatever happened: what is held leaves, no rule leads to a queue that nobody serves, nothing queued is lost.
+    // Whatever happened: what is held leaves, no rule leads to a queue without a reader, nothing queued is lost.
     worker.stop();
     let removed = rules.remove(&config);
     if let Some(services) = services {
@@ -156,7 +156,7 @@ fn start(config: &Arc<Config>, hops: Directory, heartbeat: Heartbeat) -> Result<
     }
 }
 
-/// Keeps rules and hops in step with the configuration until somebody says stop or the data thread ends.
+/// Keeps rules and hops in step with the configuration until a stop is asked for or the data thread ends.
 fn supervise(
     config: &Arc<Config>,
     signals: &Signals,
@@ -209,7 +209,7 @@ fn supervise(
     }
 }
 
-/// Has the data thread, and nobody else, begin the lease of rules that were just made.
+/// Has the data thread alone begin the lease of rules that were just made.
 fn begin_lease(worker: &Worker) {
     if !worker.sign() {
         eprintln!("meshpaced: the data thread gives no sign of life: packets pass unqueued");

@@ -1,6 +1,6 @@
 //! The data thread: the kernel's packet queue on one side, the engine on the other.
 //!
-//! It sleeps until packets wait, something is due, or somebody asks. Verdicts are sent in batches, departures are by absolute
+//! It sleeps until packets wait, something is due, or a client asks. Verdicts are sent in batches, departures are by absolute
 //! deadline. A packet whose handling fails goes on as it came; so does everything that the engine held, and an engine without
 //! flows takes over: all state is soft (schemes.md 3.1).
 
@@ -239,7 +239,7 @@ impl Datapath {
     fn answer(&mut self) -> io::Result<()> {
         while let Ok(request) = self.channel.requests.try_recv() {
             let now = monotonic_now();
-            // The client may have gone: then nobody misses the answer.
+            // The client may have gone: then the answer is not missed.
             match request {
                 Request::Snapshot(answer) => drop(answer.send(self.snapshot(now))),
                 Request::Page(after, answer) => {

@@ -10,7 +10,7 @@ use meshpace_units::{Instant, Span};
 pub struct Heartbeat {
     beacon: Option<Beacon>,
     manager: Option<ServiceManager>,
-    /// Time between two beats; `None` if nobody waits for any.
+    /// Time between two beats; `None` if no service manager waits for any.
     every: Option<Span>,
     due: Instant,
     /// It was said that the lease cannot be renewed.

@@ -121,7 +121,7 @@ mod tests {
         let mut limit = HeldLimit::new(8192);
         for round in 0..10_000_u64 {
             limit.on_verdicts(10, 1, Span::from_micros(3));
-            // Every fifth takes 15 ms longer: the processor was somebody else's.
+            // Every fifth takes 15 ms longer: another process had the processor.
             let took = if round % 5 == 0 { Span::from_micros(15_003) } else { Span::from_micros(3) };
             assert!(!limit.on_verdicts(5_000, 1, took), "after {round}");
         }

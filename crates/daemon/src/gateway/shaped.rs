@@ -347,7 +347,7 @@ fn timed(bytes: &[u8]) -> Option<(Timed, Sign)> {
     (segment.payload > 0).then(|| (Timed { key, start: segment.seq, end: segment.end() }, sign))
 }
 
-/// The class of a packet whose bytes nobody has kept: it cannot be marked.
+/// The class of a packet whose bytes were not kept: it cannot be marked.
 fn without_mark(class: Class, bytes: Option<&Rc<[u8]>>) -> Class {
     Class { ecn: if bytes.is_some() { class.ecn } else { Ecn::NotEct }, ..class }
 }

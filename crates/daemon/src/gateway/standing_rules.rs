@@ -85,7 +85,7 @@ impl StandingRules {
         let Some((plan, installed)) = &self.in_force else { return Ok(false) };
         match rules::verify(plan, installed) {
             Ok(()) => Ok(false),
-            // Somebody is busy with the firewall: what it comes to will be seen at the next look.
+            // Another program is busy with the firewall: the outcome is seen at the next look.
             Err(Trouble::Passing(why)) => {
                 self.failed(&format!("cannot be looked at: {why}"));
                 Ok(false)

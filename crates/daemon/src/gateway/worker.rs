@@ -22,7 +22,7 @@ pub struct Worker {
     finish: Arc<AtomicBool>,
     requests: Sender<Request>,
     waker: Waker,
-    /// Rings when everything passes, as somebody asked it to stop.
+    /// Rings when everything passes, after a stop was asked for.
     pub stopping: Waker,
     /// Rings when it has ended.
     pub ended: Waker,

@@ -18,7 +18,7 @@ const EARLY: u32 = 4;
 /// Pairs tried at most, for each that is asked for: those without traffic do not count.
 const TRIES: u32 = 3;
 /// A block counts if there was traffic at this part of its looks: flows wanted more, or got this much. Over short paths nothing may be
-/// on its way when somebody looks, and yet there is a download.
+/// on its way at a look, and yet there is a download.
 const BUSY: f64 = 0.5;
 const TRAFFIC: Bytes = Bytes(10_000);
 

@@ -68,7 +68,7 @@ impl Knowledge {
         &self.config
     }
 
-    /// The sources that somebody has to ask: those that this host cannot answer by itself.
+    /// The sources that take a question to another program: those that this host cannot answer by itself.
     pub(super) fn to_ask(&self) -> Vec<HopSource> {
         let asked =
             |source: &HopSource| !matches!(source, HopSource::Static | HopSource::Ttl | HopSource::Default);

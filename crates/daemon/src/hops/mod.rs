@@ -1,7 +1,7 @@
 //! How far away a mesh host is, and how fast the links on the way are.
 //!
 //! A background thread ([`Refresher`]) asks the sources of `[hops]` in turn and publishes an immutable [`Table`]; the data
-//! thread reads it through a [`Directory`], without a lock that anybody could hold. `[hops.static]` and the TTL of the
+//! thread reads it through a [`Directory`], without a lock. `[hops.static]` and the TTL of the
 //! host's own packets need no question. batman-adv is no source: it knows link qualities, not hop counts.
 //!
 //! Source of the choice of h: schemes.md 1.2.

@@ -41,7 +41,7 @@ pub(crate) fn parse_jsoninfo(answer: &str) -> Option<Vec<(IpNet, u32)>> {
 }
 
 /// Routes of olsrv2info: `domain_path_hops`. For a network behind a router that counts the network's own distance, too (RFC
-/// 7181's attached networks; 1 if nobody says otherwise), so it is as far as the router, which is the route's last hop. A
+/// 7181's attached networks; 1 unless it is said otherwise), so it is as far as the router, which is the route's last hop. A
 /// router is there by its addresses, never by a network.
 pub(crate) fn parse_olsrv2info(answer: &str) -> Option<Vec<(IpNet, u32)>> {
     let document = object(answer)?;

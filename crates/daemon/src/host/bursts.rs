@@ -2,7 +2,7 @@
 //!
 //! TCP hands the interface one packet of several segments (TSO) about every millisecond or round trip, whatever the
 //! limit; `gso_max_segs 1` is the only setting that makes it hand over single segments (docs/host.md). It caps a flow at a
-//! few hundred Mbit/s, which is why nobody gets it unasked.
+//! few hundred Mbit/s, so it has to be asked for.
 
 use crate::Failure;
 use meshpace_linux::interface;

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Connections served at the same time; for further ones somebody loses their place.
+/// Connections served at the same time; a further one takes the place of one that has not asked.
 const CONNECTIONS_MAX: usize = 8;
 /// Time for a read, and for the whole head of a request.
 const PATIENCE: Duration = Duration::from_secs(5);

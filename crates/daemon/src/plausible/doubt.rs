@@ -9,7 +9,7 @@ pub enum Name {
     Rate,
     /// A round trip is shorter than its packets take on the air.
     RoundTrip,
-    /// More hops than anybody has.
+    /// More hops than a path can have.
     Hops,
     /// An interface toward the mesh is not there.
     InterfaceMissing,
@@ -51,7 +51,7 @@ impl Name {
         }
     }
 
-    /// True if pacing would go by what is wrong, or would reach nothing: it is not switched on then unless somebody insists. What
+    /// True if pacing would go by what is wrong, or would reach nothing: it is not switched on then unless the operator insists. What
     /// is not seen may be UDP, and connections of which half is seen are left alone.
     #[must_use]
     pub const fn contradicts(self) -> bool {

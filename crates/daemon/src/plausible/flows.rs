@@ -11,7 +11,7 @@ use meshpace_units::{Instant, Rate, Span};
 use std::cmp::Ordering;
 use std::net::IpAddr;
 
-/// More wireless hops than anybody carries TCP over: what tells them does not tell hops.
+/// More wireless hops than TCP is carried over: what tells them does not tell hops.
 const HOPS_MOST: u32 = 16;
 /// Packets to the mesh after which the mean of their sizes and their round trip mean something.
 const PACKETS: u64 = 50;
@@ -119,7 +119,7 @@ fn too_soon(flow: &FlowReport, at: Instant) -> Option<(f64, Evidence)> {
     })
 }
 
-/// How many hops a flow is said to have, if nobody has so many.
+/// How many hops a flow is said to have, if no path has so many.
 fn too_far(flow: &FlowReport, at: Instant) -> Option<(f64, Evidence)> {
     let hops = flow.hops.filter(|&hops| hops > HOPS_MOST && lately(flow, at))?;
     let found = format!(

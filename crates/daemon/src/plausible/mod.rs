@@ -1,6 +1,6 @@
 //! Whether what the daemon believes can be: rates, hops and interfaces held against what is seen.
 //!
-//! [`Plausibility`] is told facts once a second and answers with what began to be doubtful and what no longer is; it asks nobody.
+//! [`Plausibility`] is told facts once a second and answers with what began to be doubtful and what no longer is; it asks no other process.
 //! [`Machine`] gathers the facts of the machine; what tells them, publishes the doubts and writes events is
 //! [`Watch`](crate::events::Watch).
 

@@ -214,7 +214,7 @@ fn nothing_unless_forbidden(trouble: Trouble) -> Result<Vec<String>, Trouble> {
 pub enum Found {
     /// They are in force, in this form.
     InForce(Form),
-    /// They are, but somebody's rules stand behind the jump to them, which accepted packets do not see.
+    /// They are, but other rules stand behind the jump to them, which accepted packets do not see.
     NotLast,
     /// They are not there, or not as planned.
     Otherwise,

@@ -92,7 +92,7 @@ fn exists(owner: Owner) -> Result<bool, Trouble> {
     Ok(tables.lines().any(|line| line.trim() == format!("table inet {tag}")))
 }
 
-/// One transaction: all or nothing, and nobody sees the table missing.
+/// One transaction: all or nothing, and the table is never missing.
 fn load(script: &str) -> Result<(), Trouble> {
     run_with("nft", &["-f", "-"], script, None).map(|_| ()).map_err(in_words)
 }

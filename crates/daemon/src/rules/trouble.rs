@@ -6,7 +6,7 @@ use crate::tool::ToolError;
 /// See the module's description.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Trouble {
-    /// Somebody else is changing rules, or the machine is short of something: another try will do.
+    /// Another program is changing rules, or the machine is short of something: another try will do.
     #[error("{0}")]
     Passing(String),
     /// The kernel or a program refuses, and will refuse again.

@@ -201,7 +201,7 @@ impl Xtables {
 const TABLES: [&str; 3] = [SECURITY, MANGLE, RAW];
 const SECURITY: &str = "security";
 const MANGLE: &str = "mangle";
-/// What is said if somebody appended a rule.
+/// What is said if a rule was appended.
 pub(super) const NOT_LAST: &str = "has rules behind the jump, which accepted packets do not see";
 /// The table before the connection tracker.
 const RAW: &str = "raw";

@@ -62,14 +62,14 @@ pub struct FrameCounts {
     pub oversized: u64,
     /// Refused: under another sender's address.
     pub foreign: u64,
-    /// Refused: for an address that nobody on the channel has.
+    /// Refused: for an address that no station on the channel has.
     pub unknown: u64,
 }
 
 /// Of each port, over the measured interval.
 pub struct Frames {
     begin: Instant,
-    /// Of what was before; nobody is told of it.
+    /// Of what was before; it is not told.
     before: FrameCounts,
     /// Zeros where packets are carried.
     pub(super) by_port: Vec<FrameCounts>,

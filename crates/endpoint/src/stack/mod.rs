@@ -179,7 +179,7 @@ impl Stack {
         Some(id)
     }
 
-    /// Stops listening. Connections that nobody has accepted are reset.
+    /// Stops listening. Connections that were not accepted are reset.
     pub fn unlisten(&mut self, now: Instant, id: ListenerId) {
         let Some(listener) = self.listeners.remove(&id) else { return };
         self.ports.remove(&listener.at);
@@ -308,7 +308,7 @@ impl Stack {
     }
 
     /// The application is done with the connection: it is closed in order, in the background; reset if there is
-    /// anything that nobody has read (RFC 2525, section 2.17) or that still arrives (RFC 9293, section 3.6.1).
+    /// anything that was not read (RFC 2525, section 2.17) or that still arrives (RFC 9293, section 3.6.1).
     pub fn release(&mut self, now: Instant, id: SocketId) {
         if let Some(socket) = self.sockets.get_mut(&id) {
             socket.release(now);
@@ -431,7 +431,7 @@ impl Stack {
             self.timers.remove(&(at, id));
         }
         let Some(listening) = socket.listener else { return };
-        // Nobody has accepted it, so nobody will release it.
+        // It was not accepted, so no application will release it.
         if let Some(listener) = self.listeners.get_mut(&listening) {
             listener.half_open.retain(|half_open| *half_open != id);
             listener.ready.retain(|ready| *ready != id);

@@ -45,7 +45,7 @@ pub(super) struct Socket {
     pub(super) listener: Option<ListenerId>,
     /// The application shut it down for writing.
     shut: bool,
-    /// Nobody reads: what arrives is thrown away.
+    /// The application has gone: what arrives is thrown away.
     deaf: bool,
     pub(super) connected: bool,
     /// Everything that the peer sent before its FIN has arrived.
@@ -107,7 +107,7 @@ impl Socket {
             let start = placement.skip as usize;
             self.receiving.place(placement.offset, &payload[start..start + placement.length as usize]);
             if self.orphaned.is_some() {
-                // Nobody will ever read it; the peer has to know (RFC 9293, section 3.6.1).
+                // It will never be read; the peer has to know (RFC 9293, section 3.6.1).
                 self.connection.abort();
             } else if self.deaf {
                 self.throw_away();

@@ -77,7 +77,7 @@ impl Busy {
         }
     }
 
-    /// Somebody begins to listen: what is idle from now on is known to be.
+    /// The station begins to listen: from now on idle time is known to be idle.
     pub fn begin(&mut self, now: Instant) {
         self.began = Some(self.began.map_or(now, |began| began.min(now)));
     }

@@ -31,11 +31,11 @@ impl Equipment {
 /// What a gateway does.
 #[derive(Debug, Default)]
 pub struct Behaviour {
-    /// Holds and repairs what goes into the mesh; `None`: nobody does.
+    /// Holds and repairs what goes into the mesh; `None`: it passes.
     pub machine: Option<Equipment>,
-    /// Sees every packet between the machine and the Internet; `None`: nobody does.
+    /// Sees every packet between the machine and the Internet; `None`: no hook.
     pub hook: Option<Box<dyn PacketHook>>,
-    /// Shapes what goes into the mesh by host, behind the machine; `None`: nobody does.
+    /// Shapes what goes into the mesh by host, behind the machine; `None`: no shaper.
     pub shaper: Option<ShaperConfig>,
 }
 

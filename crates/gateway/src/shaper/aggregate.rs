@@ -22,7 +22,7 @@ pub(super) struct Aggregate<P> {
     pub seen: Instant,
     /// What its packets cost that wait.
     pub cost: u64,
-    /// The most that its path carries, where somebody has found out.
+    /// The most that its path carries, where it has been found.
     pub found: Option<Rate>,
     cap: Meter,
     lately: Recent,

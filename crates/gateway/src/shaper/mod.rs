@@ -70,7 +70,7 @@ pub enum Shaped<P> {
         /// When it might leave: the driver's lateness is now minus this.
         due: Instant,
     },
-    /// Nobody passes it on: its flow's packets wait too long, or too many wait.
+    /// It is dropped: its flow's packets wait too long, or too many wait.
     Dropped(P),
 }
 
@@ -304,7 +304,7 @@ impl<P> Shaper<P> {
         done
     }
 
-    /// Nobody may send before so many turns: they pass at once.
+    /// No host may send before so many turns: they pass at once.
     fn skip_turns(&mut self) {
         let (hosts, config) = (&mut self.hosts, &self.config);
         let mut away = |host| {
@@ -319,7 +319,7 @@ impl<P> Shaper<P> {
     }
 
     /// Too much waits: the host with the most loses the first packet of its longest queue (RFC 8290, section 4.1). For want of time alone
-    /// nobody loses its only one.
+    /// no host loses its only one.
     fn make_room(&mut self) {
         let most = self.config.most_cost();
         while let Some(&(load, _, host)) = self.loads.last() {

@@ -35,7 +35,7 @@ pub(super) struct Flow {
     /// The newest window field, and that of the newest that passed.
     pub(super) window: u16,
     passed_window: u16,
-    /// By how many bits both are scaled; `None`: nobody saw its SYN.
+    /// By how many bits both are scaled; `None`: its SYN was not seen.
     scale: Option<u8>,
     /// Nothing but its SYN was seen.
     pub(super) begins: bool,

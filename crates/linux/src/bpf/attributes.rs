@@ -75,7 +75,7 @@ pub struct CallResult(i32);
 impl CallResult {
     /// The descriptor that it opened. Only for the answers of commands that open one.
     pub fn descriptor(self) -> OwnedFd {
-        // SAFETY: the command answered with a new descriptor, which nobody else has: an answer is taken once.
+        // SAFETY: the command answered with a new descriptor, which has no other owner: an answer is taken once.
         unsafe { OwnedFd::from_raw_fd(self.0) }
     }
 }

@@ -1,4 +1,4 @@
-//! Maps and programs that somebody made before, by name: nothing needs to be pinned anywhere.
+//! Maps and programs that were made before, by name: nothing needs to be pinned anywhere.
 
 use super::attributes::{self, Attributes, call};
 use super::{Map, kind};

@@ -23,7 +23,7 @@ impl Socket {
     pub(super) fn open(buffer: usize) -> io::Result<Self> {
         let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
         let socket = socket(AddressFamily::Netlink, SockType::Raw, flags, SockProtocol::NetlinkNetFilter)?;
-        // Port 0: the kernel chooses ours, and is itself reached at 0. Connected: nobody else's datagrams come in.
+        // Port 0: the kernel chooses ours, and is itself reached at 0. Connected: datagrams of other processes do not come in.
         bind(socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
         connect(socket.as_raw_fd(), &NetlinkAddr::new(0, 0))?;
         match setsockopt(&socket, RcvBufForce, &buffer) {
@@ -104,7 +104,7 @@ impl Buffers {
             libc::mmsghdr { msg_hdr, msg_len: 0 }
         });
         // SAFETY: `messages` are BATCH headers, each with one vector, each over its own part of `memory`; all three live and
-        // stay where they are for the length of the call, and nobody else reads or writes them. No timeout.
+        // stay where they are for the length of the call, and no other thread reads or writes them. No timeout.
         let received = unsafe {
             libc::recvmmsg(
                 socket.0.as_raw_fd(),

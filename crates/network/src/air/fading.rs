@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// Looks in a correlation time.
 const LOOKS: u64 = 10;
-/// Nobody is looked for who would be heard only with more luck than so many standard deviations.
+/// Stations are left out that would be heard only with more luck than so many standard deviations.
 const LUCK: f64 = 3.0;
 
 /// The pairs that may hear each other, and how strong they are now.

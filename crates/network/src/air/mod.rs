@@ -1,6 +1,6 @@
 //! The air: who hears whom as nodes move and links fade, at which rate, and the frames on their way.
 //!
-//! An [`Air`] is one channel with its stations, numbered from 0; what one of them sends nobody hears on another. [`Airs`] are all of
+//! An [`Air`] is one channel with its stations, numbered from 0; what one of them sends is not heard on another. [`Airs`] are all of
 //! them. A station is one interface of a node: an air and a station's number on it name the interface, and so does its [`InterfaceId`]
 //! among all. A node has one interface on an air at the most, so that frames go by nodes.
 
@@ -55,7 +55,7 @@ pub(crate) struct Air {
     links: Option<Box<Links>>,
     /// How links' strengths change with time.
     fading: Option<Box<Fading>>,
-    /// Who is switched off; `None`: nobody was ever.
+    /// Which stations are switched off; `None`: none ever was.
     switched: Option<Box<Switched>>,
     /// Data rates.
     rates: RateTable,
@@ -145,7 +145,7 @@ impl Air {
         };
     }
 
-    /// A node's station, if it has one here, is on from now on, or off: it hears nobody then, and nobody hears it.
+    /// A node's station, if it has one here, is on from now on, or off: then it hears no station, and no station hears it.
     pub(crate) fn switch(&mut self, node: NodeId, on: bool) {
         let Some(station) = self.station_of(node) else { return };
         let mut switched = self
@@ -192,7 +192,7 @@ impl Air {
         self.fading.as_ref().map(|fading| fading.step())
     }
 
-    /// Nobody sends any more: who hears whom is let go.
+    /// No station sends any more: the table of hearers is let go.
     pub(crate) fn end(&mut self) {
         self.hearers = Hearers::default();
     }
@@ -450,7 +450,7 @@ impl Air {
         self.far.count()
     }
 
-    /// The last bit of a frame for somebody else arrives at a station: true if that could read it.
+    /// The last bit of a frame for another station arrives at a station: true if that could read it.
     #[inline]
     pub(crate) fn overhear(&mut self, now: Instant, station: u32, from: NodeId) -> bool {
         self.stations[station as usize].station.overhear(now, from, &self.config)

@@ -42,7 +42,7 @@ impl Movement {
     /// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
     pub const STEP: Span = Span::from_millis(100);
 
-    /// Nobody moves unless [sent](Self::send).
+    /// No node moves unless [sent](Self::send).
     pub fn sent(positions: &[Position]) -> Self {
         Self {
             speed: (0.0, 0.0),
@@ -54,7 +54,7 @@ impl Movement {
         }
     }
 
-    /// The movement of a scenario; `None` if nobody moves by himself.
+    /// The movement of a scenario; `None` if no node moves by itself.
     pub fn new(mobility: &Mobility, positions: &[Position], seed: u64) -> Option<Self> {
         let Mobility::RandomWaypoint {
             speed_min,

@@ -1,4 +1,4 @@
-//! Stations that are switched off: they hear nobody, and nobody hears them.
+//! Stations that are switched off: they hear no station, and no station hears them.
 
 use meshpace_radio::Hearers;
 use std::collections::BTreeSet;

@@ -1,6 +1,6 @@
 //! Each flow's max-min share of the air, by what packets took of it in the epoch before (schemes.md 13, `wcpcap-airtime`).
 //!
-//! Somebody who knows everything works it out: which conversations' packets went over which links, how long a packet was on the air
+//! A controller that knows the whole mesh works it out: which conversations' packets went over which links, how long a packet was on the air
 //! there with all its attempts, and which nodes hear which. Bringing it to the sources costs no air time, as bringing it together does not.
 
 use crate::air::AirId;
@@ -33,7 +33,7 @@ pub(crate) struct Shares {
     /// Number of the epoch that is being noted.
     present: u64,
     links: Links,
-    /// What the last epoch noted, until somebody asks what follows from it.
+    /// What the last epoch noted, until a node asks for its shares.
     ended: Option<Links>,
     /// Packets/s, by number of the account from 0.
     known: Vec<Option<f64>>,
@@ -118,7 +118,7 @@ fn near<N: Iterator<Item = NodeId>>(
 }
 
 /// How long a packet kept the medium, with others in its frame each an equal part: the frames of all its attempts with the spaces
-/// between them, the DIFS before each included. Backoff is nobody's: neighbours count theirs down at the same time.
+/// between them, the DIFS before each included. Backoff counts for no station: neighbours count theirs down at the same time.
 pub(crate) fn airtime(exchange: &Exchange, acknowledged: bool, phy: &Phy) -> Span {
     let control = phy.answer(exchange.mode);
     let answer = |size| phy.sifs() + phy.airtime(size, control);

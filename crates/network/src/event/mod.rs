@@ -43,7 +43,7 @@ pub enum Event<T> {
         /// The receiver's own copy of the frame, by its number on the air.
         copy: u32,
     },
-    /// The last bit of the frame that `from` sent for somebody else arrives at a station, behind which a relay listens.
+    /// The last bit of the frame that `from` sent for another station arrives at a station, behind which a relay listens.
     Overheard {
         /// The node that listens.
         at: InterfaceId,

@@ -24,7 +24,7 @@ pub struct GatewayNode {
     pub machine: Option<Box<Gateway<Packet>>>,
     /// The scheme's hook between the machine and the wired part; `None`: there is none.
     pub hook: Option<Hooked<(Side, Packet)>>,
-    /// Shares what goes into the mesh among its hosts, behind the machine; `None`: nobody does.
+    /// Shares what goes into the mesh among its hosts, behind the machine; `None`: no shaper.
     pub shaper: Option<Box<Shaper<Packet>>>,
     /// When one of them wants to be called.
     pub alarm: Alarm,

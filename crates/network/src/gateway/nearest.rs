@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn the_first_gateway_serves_those_halfway() {
-        // 0 - 1 - 2 - 3 - 4, and 5 which nobody can decode.
+        // 0 - 1 - 2 - 3 - 4, and 5, which no node can decode.
         let line = |node: NodeId| {
             let beside = [node.0.checked_sub(1), Some(node.0 + 1)].into_iter().flatten();
             beside.filter(move |other| node.0 < 5 && *other < 5).map(NodeId)

@@ -14,7 +14,7 @@ pub struct LinkCount {
     pub retry_drops: u64,
     /// Packets for this neighbour that found the interface queue full.
     pub queue_drops: u64,
-    /// Packets for this neighbour that waited for its address and gave way to a later one, or failed since nobody answered.
+    /// Packets for this neighbour that waited for its address and gave way to a later one, or failed since the neighbour did not answer.
     pub arp_drops: u64,
     /// Packets that were acknowledged.
     pub carried: u64,

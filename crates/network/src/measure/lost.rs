@@ -18,7 +18,7 @@ pub enum LossCause {
     NoRoute,
     /// Its time to live was used up, or it came back to its source.
     Loop,
-    /// Nobody told the neighbour's address, or a later packet took its place meanwhile.
+    /// The neighbour's address was not told, or a later packet took its place meanwhile.
     NoAddress,
     /// The gateway did not take it.
     Gateway,

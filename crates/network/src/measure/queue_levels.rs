@@ -1,7 +1,7 @@
 //! How many packets wait in the queues of the mesh nodes, in all and by account: `[measure] queues`.
 //!
 //! A packet counts from when it is given to the node's relay until the MAC takes it or the queue drops it, held back or not. A relay's
-//! own probe is given to nobody, goes to a MAC that is free, and does not count.
+//! own probe is of no flow, goes to a MAC that is free, and does not count.
 
 use super::by_account::ByAccount;
 use meshpace_relay::packet::{Account, Packet};

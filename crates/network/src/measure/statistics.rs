@@ -8,9 +8,9 @@ use meshpace_units::{Instant, NodeId, Span};
 /// What is noted of packets on their way: where they wait, how long they take, where they end. It is told, and changes nothing.
 pub(crate) struct Statistics {
     lost: LostPackets,
-    /// If somebody wants them.
+    /// If the scenario measures them.
     hop_delays: Option<Box<HopDelays>>,
-    /// If somebody wants to know.
+    /// If the scenario measures them.
     queues: Option<Box<Queues>>,
 }
 
@@ -73,7 +73,7 @@ impl Statistics {
         self.lost.count(account, class, place, cause);
     }
 
-    /// True if somebody wants to know what waits in queues.
+    /// True if the scenario measures what waits in queues.
     #[inline]
     pub(crate) const fn wants_queues(&self) -> bool {
         self.queues.is_some()
@@ -86,7 +86,7 @@ impl Statistics {
         }
     }
 
-    /// True if somebody wants delays over the next hops.
+    /// True if the scenario measures delays over the next hops.
     #[inline]
     pub(crate) const fn wants_delays(&self) -> bool {
         self.hop_delays.is_some()

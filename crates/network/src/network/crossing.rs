@@ -215,7 +215,7 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// The wireless way to a host of the mesh from its gateway, as that has it (schemes.md 1.2). `path` is what packets to the
-    /// host take from the gateway on, if they take one. Without a gateway nobody knows a way.
+    /// host take from the gateway on, if they take one. Without a gateway there is no way.
     #[must_use]
     pub fn route_at_gateway(&self, host: Host, path: Option<PathId>) -> Route {
         let gateway = match (path, host) {

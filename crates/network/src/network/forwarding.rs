@@ -34,7 +34,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// A packet enters the mesh at `node`: from an endpoint there, with a ticket if somebody is to be told when it has left, or from
+    /// A packet enters the mesh at `node`: from an endpoint there, with a ticket if its host is to be told when it has left, or from
     /// the wired part.
     pub(super) fn enters_mesh(&mut self, node: NodeId, mut packet: Packet, ticket: Option<Ticket>) {
         packet.entry = node;

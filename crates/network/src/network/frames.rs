@@ -51,13 +51,13 @@ impl<T: Copy + Debug> Network<T> {
         self.forget_far(&frame);
     }
 
-    /// The last bit of a frame that the station `from` sent for somebody else arrives at an interface, which listens.
+    /// The last bit of a frame that the station `from` sent for another station arrives at an interface, which listens.
     pub(super) fn overheard(&mut self, at: InterfaceId, from: u32) {
         let frame = self.airs.at(at).0.latest(from).clone();
         self.overhear(at, &frame);
     }
 
-    /// The last bit of a frame from far away that is for somebody else arrives at an interface, which listens.
+    /// The last bit of a frame from far away that is for another station arrives at an interface, which listens.
     pub(super) fn far_overheard(&mut self, at: InterfaceId, copy: u32) {
         let frame = self.airs.at_mut(at).0.take_far(copy);
         self.overhear(at, &frame);
@@ -328,7 +328,7 @@ impl<T: Copy + Debug> Network<T> {
                 self.link_event(self.airs.node(at), to, LinkEvent::ControlGivenUp);
             }
             Class::Arp => self.packets.remove(packet.handle),
-            // Nobody is told: a real host's kernel hears nothing from its radio, either.
+            // No report: a real host's kernel hears nothing from its radio, either.
             Class::Data | Class::Ack if self.is_frame(packet.handle) => {
                 self.note_loss(self.airs.node(at), packet.handle, LossCause::GivenUp);
                 self.packets.remove(packet.handle);

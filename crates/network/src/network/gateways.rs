@@ -56,8 +56,8 @@ impl<T: Copy + Debug> Network<T> {
         self.gateways.find(node).is_some()
     }
 
-    /// A packet has been carried across a gateway by somebody else, or sets out there: it came from the given side and goes on to the
-    /// other. It keeps its identity, and gets one if it has none. `None`: nobody has the address that it is for, or the gateway itself.
+    /// A packet has been carried across a gateway by a real host, or sets out there: it came from the given side and goes on to the
+    /// other. It keeps its identity, and gets one if it has none. `None`: no host has the address that it is for, or the gateway itself.
     pub fn crossed(&mut self, side: Side, gateway: NodeId, mut packet: Packet) -> Option<PacketId> {
         packet.to = self.addresses.host(packet.destination).filter(|to| *to != Host::Mesh(gateway))?;
         if packet.id == PacketId::UNSENT {

@@ -91,7 +91,7 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// Nobody answers: to routing that is what a packet given up by the MAC is (ns2-behaviour 4.3).
+    /// No answer came: to routing that is what a packet given up by the MAC is (ns2-behaviour 4.3).
     fn nobody_answers(&mut self, at: InterfaceId, next_hop: NodeId, packet: Handle) {
         self.nodes.interface_mut(at).toward(next_hop).arp_drops += 1;
         match self.packets.get(packet).class {
@@ -129,7 +129,7 @@ impl<T: Copy + Debug> Network<T> {
         self.queue.schedule(self.queue.now() + ARP_DELAY, Event::Enqueue { at, packet });
     }
 
-    /// Packets that wait for an address: for ever, if nobody answers and no other packet comes.
+    /// Packets that wait for an address: for ever, if no answer and no other packet comes.
     #[must_use]
     pub fn unresolved(&self) -> usize {
         self.nodes.interfaces().map(Interface::unresolved).sum()

@@ -27,7 +27,7 @@ impl<T: Copy + Debug> Network<T> {
         self.movement.is_some() || self.airs.iter().any(|air| air.fading_step().is_some())
     }
 
-    /// A node's radios are on from now on, or off: then they hear nobody, and nobody hears them, but for frames that are on the air
+    /// A node's radios are on from now on, or off: then they hear no station, and no station hears them, but for frames that are on the air
     /// now. Its queues and its routing are as they were, and find out.
     pub fn switch(&mut self, node: NodeId, on: bool) {
         self.airs.iter_mut().for_each(|air| air.switch(node, on));
@@ -36,7 +36,7 @@ impl<T: Copy + Debug> Network<T> {
     /// A node sets out for another place, straight and as fast as `takes` has it.
     ///
     /// # Panics
-    /// If the scenario sends nobody anywhere.
+    /// If no node of the scenario moves.
     pub fn go(&mut self, node: NodeId, to: (f64, f64), takes: Span) {
         let now = self.now();
         let movement = self.movement.as_mut();

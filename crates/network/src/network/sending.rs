@@ -7,8 +7,8 @@ use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
-    /// A packet sets out from a host, which has its source address. Its identity; `None` if nobody has the address that it
-    /// is for, and so nobody forwards it.
+    /// A packet sets out from a host, which has its source address. Its identity; `None` if no host has the address that it
+    /// is for, so that it is not forwarded.
     pub fn send(&mut self, from: Host, packet: Packet) -> Option<PacketId> {
         self.send_told(from, packet, None)
     }
@@ -43,7 +43,7 @@ impl<T: Copy + Debug> Network<T> {
                         packet.exit = exit;
                         self.enters_mesh(node, packet, ticket);
                     }
-                    None => self.leaves_at_once(ticket), // no gateway within reach: nobody would forward it
+                    None => self.leaves_at_once(ticket), // no gateway within reach: it would not be forwarded
                 }
             }
         }

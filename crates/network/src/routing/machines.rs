@@ -123,7 +123,7 @@ impl Machines {
         self.failures_before = self.all_failures();
     }
 
-    /// Nobody asks for ways any more, nor for failures.
+    /// Routes and failures are not asked for any more.
     pub(crate) fn end(&mut self) {
         self.nodes = Vec::new();
     }

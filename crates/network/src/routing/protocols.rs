@@ -48,7 +48,7 @@ fn both_ways(airs: &Airs, nodes: usize) -> Vec<Vec<NodeId>> {
 
 /// What using a link costs, by the metric of a scenario's protocol and what is known of the link at time 0.
 pub struct LinkCosts {
-    /// `None`: every link costs the same, and nobody works out error curves, which take their time.
+    /// `None`: every link costs the same, and error curves, which take their time, are not worked out.
     metric: Option<fn(&LinkQuality) -> Cost>,
     /// Frames are lost by error curves.
     gradual: bool,

@@ -62,7 +62,7 @@ pub struct DelayRate {
     step: Option<Step>,
     usage: Usage,
     path: Kind,
-    /// What is its own beside flows that fill queues; `None` if nobody tells of losses.
+    /// What is its own beside flows that fill queues; `None` if losses are not told.
     friendly: Option<Friendly>,
 }
 
@@ -81,12 +81,12 @@ impl Step {
     }
 }
 
-/// Whether the rate is in use. What nobody tells is taken for granted.
+/// Whether the rate is in use. What is not told is taken for granted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Usage {
     in_use: bool,
     since: Option<Instant>,
-    /// Packets that arrived since then, if somebody told.
+    /// Packets that arrived since then, if told.
     arrived: Option<f64>,
 }
 
@@ -101,7 +101,7 @@ impl Usage {
 }
 
 impl DelayRate {
-    /// A flow that nobody has been told anything of.
+    /// A flow of which nothing is known yet.
     #[must_use]
     pub fn new(config: DelayRateConfig) -> Self {
         Self {
@@ -215,7 +215,7 @@ impl DelayRate {
         self.on_round_trip_over(now, base, rtt)
     }
 
-    /// The same over one of several paths, of which somebody else knows that it takes `base` when it is empty.
+    /// The same over one of several paths, of which the caller knows that it takes `base` when it is empty.
     pub fn on_round_trip_over(&mut self, now: Instant, base: Span, rtt: Span) -> bool {
         let (base, rtt) = (base.as_secs_f64(), rtt.as_secs_f64());
         self.base = Some(base);

@@ -23,7 +23,7 @@ pub(super) static PART: FlowLawPart = FlowLawPart::new(
 static KEYS: [Key; DelayRateConfig::KEYS.len()] = DelayRateConfig::KEYS;
 
 /// So many packets that were delivered, and so long, without a round trip: what its receiver says hides them all, as one does that
-/// repeats its acknowledgements, so that everything is sent again. Nobody goes on at such a rate for ever.
+/// repeats its acknowledgements, so that everything is sent again. So such a rate does not last.
 const BLIND: (f64, Span) = (64.0, Span::from_secs(1));
 
 /// The law, and what a packet carries.

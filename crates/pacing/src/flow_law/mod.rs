@@ -90,7 +90,7 @@ pub trait FlowLaw: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// Goes by the parameters of `fresh`, of which nobody has been told anything, from now on; false if that is another law.
+    /// Goes by the parameters of `fresh`, which knows no flow yet, from now on; false if that is another law.
     #[must_use = "another law takes its place"]
     fn take_parameters(&mut self, fresh: &dyn FlowLaw) -> bool;
 

@@ -141,7 +141,7 @@ impl Demand {
         let waits = waited.max(busy.as_secs_f64() / elapsed.as_secs_f64()) >= config.backlog_share;
         let loses = again >= config.backlog_losses;
         let queues = slower.is_some_and(|slower| slower >= config.backlog_rtt);
-        // It sends nothing because it backs off: nobody else would know that it starves.
+        // It sends nothing because it backs off: nothing else tells that it starves.
         let backs_off = !heard && self.backlogged && self.left_outstanding;
         self.backlogged = (waits || loses || queues || backs_off) && self.silent < config.idle_runs;
         if heard {

@@ -71,7 +71,7 @@ pub struct Ask<'a> {
     pub to: NodeId,
     /// Size of its first MPDU.
     pub mpdu: Bytes,
-    /// How strong it will be there over the noise, as a ratio, with nobody else on the air; `None`: the neighbour does not hear it.
+    /// How strong it will be there over the noise, as a ratio, with no other frame on the air; `None`: the neighbour does not hear it.
     pub ratio: &'a dyn Fn() -> Option<f64>,
 }
 

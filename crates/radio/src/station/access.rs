@@ -72,7 +72,7 @@ impl Station {
     /// what comes back.
     ///
     /// # Panics
-    /// With debug assertions: if there is not that room, or it is too small, or for somebody else. The caller has asked just now, and the
+    /// With debug assertions: if there is not that room, or it is too small, or for another station. The caller has asked just now, and the
     /// answer takes as long as the rest.
     #[inline]
     pub fn join(&mut self, packet: MacPacket, room: Bytes, config: &StationConfig) -> Option<(Peer, Bytes)> {

@@ -40,7 +40,7 @@ impl Station {
         }
     }
 
-    /// The commonest case in one step each: frames for somebody else that nothing overlapped, begun and ended by `now`.
+    /// The commonest case in one step each: frames for other stations that nothing overlapped, begun and ended by `now`.
     #[inline]
     fn overhear_undisturbed<const WATCHED: bool>(&mut self, now: Instant, config: &StationConfig) {
         // Where categories contend, one backoff after another is looked at, which the step in one does not.

@@ -138,7 +138,7 @@ pub struct Station {
     /// Until when the own frame is on the air.
     on_air_until: Instant,
     transmitter: Transmitter,
-    /// Somebody asks what `watch` knows.
+    /// A relay asks for what `watch` knows.
     watched: bool,
     /// The packet's RTS has not been answered yet.
     needs_rts: bool,
@@ -173,7 +173,7 @@ pub struct Station {
     stats: StationStats,
     /// Sum of the backoffs that were drawn.
     drawn: Span,
-    /// `None`: nobody watches.
+    /// `None`: not watched.
     watch: Option<Box<Watch>>,
 }
 

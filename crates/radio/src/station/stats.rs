@@ -14,7 +14,7 @@ pub struct StationStats {
     latest: [u32; 2],
 }
 
-/// What a station sent to one neighbour, as sent: whether it arrived or not. Broadcasts are to nobody.
+/// What a station sent to one neighbour, as sent: whether it arrived or not. Broadcasts have no receiver here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Sent {
     /// Exchanges opened: an RTS, or a data frame without one. Every one beyond the packets that got through was a

@@ -1,6 +1,6 @@
 //! What a station keeps for its observers: which frames it read, how long it found the medium busy.
 //!
-//! Nearly nobody asks, and a station that nobody asks keeps nothing. One that is watched stays as lazy in time, and does the same.
+//! Few relays ask, and a station that is not asked keeps nothing. One that is watched stays as lazy in time, and does the same.
 
 use super::{Station, StationConfig, Transmitter};
 use crate::reception::Arrival;
@@ -9,7 +9,7 @@ use meshpace_units::{Instant, NodeId, Span};
 /// The notes of a watched station.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Watch {
-    /// The frame for somebody else that was read last: its end and its transmitter. One is enough, since a station reads
+    /// The frame for another station that was read last: its end and its transmitter. One is enough, since a station reads
     /// one frame at a time, and its driver asks at the frame's end.
     read: Option<(Instant, NodeId)>,
     /// Up to when `busy` counts.
@@ -25,7 +25,7 @@ impl Watch {
         self.counted = self.counted.max(at);
     }
 
-    /// A frame for somebody else came that nothing overlapped. Before it the medium was busy until `busy_until` at the latest.
+    /// A frame for another station came that nothing overlapped. Before it the medium was busy until `busy_until` at the latest.
     #[inline]
     pub(super) fn undisturbed(&mut self, arrival: &Arrival, busy_until: Instant) {
         self.count(busy_until.min(arrival.start), arrival.start);
@@ -48,7 +48,7 @@ impl Station {
     /// To be asked at that very time; it changes nothing.
     ///
     /// # Panics
-    /// If nobody has asked to [watch](Station::watch).
+    /// If the station is not [watched](Station::watch).
     pub fn overhear(&mut self, now: Instant, from: NodeId, config: &StationConfig) -> bool {
         self.catch_up(now, config);
         match &self.watch {
@@ -62,7 +62,7 @@ impl Station {
     /// reservation or an EIFS. The union: no time counts twice.
     ///
     /// # Panics
-    /// If nobody has asked to [watch](Station::watch).
+    /// If the station is not [watched](Station::watch).
     pub fn busy_time(&mut self, now: Instant, config: &StationConfig) -> Span {
         self.catch_up(now, config);
         self.count_busy(now);
@@ -84,7 +84,7 @@ impl Station {
         }
     }
 
-    /// A frame of `from` for somebody else that ends at `end` was read.
+    /// A frame of `from` for another station that ends at `end` was read.
     #[inline]
     pub(super) fn note_read(&mut self, end: Instant, from: NodeId) {
         if let Some(watch) = &mut self.watch {

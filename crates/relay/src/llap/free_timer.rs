@@ -1,5 +1,5 @@
 //! A pacing timer that goes on while nothing waits (Algorithm 1): it starts anew at each expiry, with the spacing of that
-//! moment. What it does meanwhile is computed when somebody looks.
+//! moment. What it does meanwhile is computed at the next look.
 
 use meshpace_units::{Instant, Span};
 

@@ -41,7 +41,7 @@ impl Watched {
         Self { id, next_hop, departed, patience, expires: now + patience, read: None }
     }
 
-    /// When nobody listens for it any more.
+    /// When it is no longer listened for.
     pub fn expires(&self) -> Instant {
         self.expires
     }

@@ -151,7 +151,7 @@ fn nanos(span: Span) -> i64 {
 }
 
 /// What a packet is expected to take: at its rate with 38 bytes around it, and the preamble divided by how many packets a frame
-/// probably has at that rate, since nobody knows yet.
+/// probably has at that rate, since it is not known yet.
 fn expected(mode: &Mode, size: Bytes) -> Span {
     const AROUND: Bytes = Bytes(38);
     /// The length by which a rate is judged.

@@ -45,7 +45,7 @@ pub struct Stamp {
     pub sent: Instant,
 }
 
-/// The bytes of a real host's packet. Nobody on the way looks into them; what the network has to know of them, their
+/// The bytes of a real host's packet. No node on the way looks into them; what the network has to know of them, their
 /// sender says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Opaque {

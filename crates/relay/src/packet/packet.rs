@@ -185,7 +185,7 @@ impl Packet {
         self.rare.iter().flat_map(|rare| rare.shims.iter())
     }
 
-    /// Where it has been, if somebody measures.
+    /// Where it has been, if that is measured.
     #[must_use]
     pub fn trail(&self) -> Option<&Trail> {
         self.rare.as_ref()?.trail.as_ref()
@@ -196,12 +196,12 @@ impl Packet {
         self.rare.as_mut()?.trail.as_mut()
     }
 
-    /// Where it has been; from now on somebody measures.
+    /// Where it has been; measured from now on.
     pub fn follow(&mut self) -> &mut Trail {
         self.rare.get_or_insert_default().trail.get_or_insert_default()
     }
 
-    /// Nobody measures any longer where it has been.
+    /// Where it has been is not measured any longer.
     pub fn unfollow(&mut self) {
         if let Some(rare) = &mut self.rare {
             rare.trail = None;

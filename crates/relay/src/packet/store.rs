@@ -82,7 +82,7 @@ impl Packets {
         slot
     }
 
-    /// Stores a copy of a packet, of which nobody is told when it leaves a host: its sender has the packet itself until then.
+    /// Stores a copy of a packet, without word when it leaves a host: its sender has the packet itself until then.
     ///
     /// # Panics
     /// If it is gone.
@@ -91,7 +91,7 @@ impl Packets {
         self.add(copy)
     }
 
-    /// Somebody is to be told when a packet has left the host that it sets out from.
+    /// Word is to come when a packet has left the host that it sets out from.
     pub fn issue(&mut self, handle: Handle, ticket: Ticket) {
         self.slot(handle).ticket = Some(ticket);
     }
@@ -112,7 +112,7 @@ impl Packets {
         self.left.pop_front()
     }
 
-    /// True if there is a packet that has left the host that it set out from, and nobody was told.
+    /// True if there is a packet that has left the host that it set out from, and no word came of it yet.
     #[must_use]
     pub fn any_left(&self) -> bool {
         !self.left.is_empty()

@@ -2,7 +2,7 @@
 
 use meshpace_units::{Instant, NodeId, Span};
 
-/// The nodes that a packet left last, the latest last. It is kept only where somebody measures, and changes nothing.
+/// The nodes that a packet left last, the latest last. It is kept only where a scenario measures it, and changes nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trail(Vec<Stop>);
 

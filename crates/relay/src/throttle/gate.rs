@@ -17,7 +17,7 @@ meshpace_keys::words! {
 /// Where a source has N from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Flows {
-    /// Somebody has told it.
+    /// The scenario tells it.
     Told(u32),
     /// [`NodeView::conversations_beside`](crate::NodeView::conversations_beside).
     Oracle,

@@ -16,7 +16,7 @@ struct Asked {
     seqno: u16,
     /// When it was last asked for.
     since: Instant,
-    /// Asked for again; `None`: by somebody else.
+    /// Asked for again; `None`: another node asked.
     again: Option<Again>,
 }
 
@@ -33,7 +33,7 @@ impl Asking {
         self.0.values().filter_map(|asked| Some(asked.again?.at())).min()
     }
 
-    /// True if somebody waits for this number.
+    /// True if a neighbour waits for this number.
     pub(super) fn waits_for(&self, destination: NodeId, seqno: u16) -> bool {
         self.0.get(&destination).is_some_and(|asked| !newer(asked.seqno, seqno))
     }
@@ -76,7 +76,7 @@ impl Babel {
         Self::send(vec![request], Recipient::Unicast(from), out);
     }
 
-    /// Repeats what nobody has answered.
+    /// Repeats requests without an answer.
     pub(super) fn ask_again<P>(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
         let mut tlvs = Vec::new();
         for (destination, asked) in &mut self.asking.0 {

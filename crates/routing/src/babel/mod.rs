@@ -108,7 +108,7 @@ pub struct Babel {
 const HOLD: u64 = 35;
 
 impl Babel {
-    /// A node at time 0 that knows nobody.
+    /// A node at time 0 that knows no neighbour.
     ///
     /// # Panics
     /// If an interval is zero, which the keys exclude.
@@ -217,7 +217,7 @@ impl Babel {
         let (link, hold) = (self.link_cost(from), interval * HOLD / 10);
         let feasible = self.table.feasible(now, destination, seqno, told);
         match self.table.get(destination, from) {
-            // Of a way that nobody knew nothing is lost.
+            // A route that was not known cannot be lost.
             None if told == INFINITE => return,
             None => {
                 self.table.put(destination, from, Route::new(now, (seqno, told, link), hold));

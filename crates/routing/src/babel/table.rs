@@ -64,7 +64,7 @@ struct Source {
     at: Instant,
 }
 
-/// After so long nobody goes by what was told (appendix B).
+/// A route expires so long after its update (appendix B).
 const SOURCE_HOLD: Span = Span::from_secs(180);
 
 #[derive(Debug, Default)]

@@ -111,7 +111,7 @@ impl Babel {
         }
         let asked = self.asking.waits_for(destination, seqno);
         let urgent = asked || worse && before < BAD && apart >= 512;
-        // What gets a little better may get worse again, and would then be infeasible elsewhere; trifles nobody needs to know.
+        // What gets a little better may get worse again, and would then be infeasible elsewhere; trifles are not told.
         if urgent || before == INFINITE || apart >= if worse { 384 } else { 1024 } {
             self.telling.soon(now, destination, urgent, &mut self.jitter);
         }
@@ -122,7 +122,7 @@ impl Babel {
         }
     }
 
-    /// Somebody asks for an update; `None`: of all.
+    /// A neighbour asks for an update; `None`: of all routes.
     pub(super) fn on_route_request(&mut self, now: Instant, destination: Option<NodeId>) {
         match destination {
             Some(destination) => self.telling.soon(now, destination, true, &mut self.jitter),

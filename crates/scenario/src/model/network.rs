@@ -146,7 +146,7 @@ pub struct Processing {
 /// Which nodes move, and how.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Mobility {
-    /// Nobody moves.
+    /// No node moves.
     Static,
     /// Each of `nodes` draws a target in the area and a speed, walks there, pauses, draws again.
     RandomWaypoint {

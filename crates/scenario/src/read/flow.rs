@@ -96,7 +96,7 @@ fn read_path(
     Ok(Some(path.list().into_iter().map(|id| named(id.text())).collect()))
 }
 
-/// Of packets in another class than the default one somebody has to do something with them: a standard with categories.
+/// Packets in another class than the default one need a standard with categories.
 fn read_dscp(settings: &Settings<'_>, radio: &Radio) -> Result<Dscp, ScenarioError> {
     let dscp = match settings.value("dscp")? {
         Setting::Text(name) => Dscp::named(&name),

@@ -171,7 +171,7 @@ fn read_profile(
     }
 }
 
-/// `None`: nobody moves.
+/// `None`: no node moves.
 pub(crate) fn read_mobility(settings: &Settings<'_>) -> Result<Option<MobilitySpec>, ScenarioError> {
     if !settings.choice("model", &[("static", false), ("random-waypoint", true)])? {
         return Ok(None);

@@ -154,7 +154,7 @@ fn eligible(file: &ScenarioFile, network: &Network, graph: &Graph) -> Vec<NodeId
     let hops = graph.hops_from(&gateways);
     let far = |node: &usize| match hops[*node] {
         Some(hops) => hops >= file.topology.min_hops,
-        // Nobody is near a gateway that does not exist; one that cannot be reached will do if the file allows it.
+        // No node is near a gateway that does not exist; one that cannot be reached will do if the file allows it.
         None => gateways.is_empty() || !file.topology.connected,
     };
     let nodes = (0..network.mesh.len()).filter(far).map(NodeId::from_index);

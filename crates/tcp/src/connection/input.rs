@@ -72,7 +72,7 @@ impl Connection {
                 self.gone(match self.state {
                     State::SynReceived if !self.passive => Closing::Refused,
                     // Both sides have everything. The peer has forgotten the connection, and met a late copy of what we sent
-                    // (RFC 9293, section 3.10.7.4: in TIME-WAIT nobody is told of a reset).
+                    // (RFC 9293, section 3.10.7.4: in TIME-WAIT the application is not told of a reset).
                     State::TimeWait => Closing::Finished,
                     _ => Closing::Reset,
                 });

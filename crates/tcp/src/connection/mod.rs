@@ -194,7 +194,7 @@ impl Connection {
     pub fn close(&mut self) {
         match self.state {
             State::Listen => self.gone(Closing::Finished),
-            // Nothing to send and nothing sent: nobody needs to know.
+            // Nothing to send and nothing sent: the control need not know.
             State::SynSent if self.sender.max == 0 && (self.drained || self.sender.endless) => {
                 self.gone(Closing::Finished);
             }

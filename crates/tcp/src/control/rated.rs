@@ -41,7 +41,7 @@ pub trait RateSource: Clone + Debug + Send + Sync + 'static {
 pub struct Rated<S> {
     source: S,
     pacer: Pacer,
-    /// When to send what again; it goes with a window, which nobody reads.
+    /// When to send what again; it goes with a window, which is not read.
     recovery: FastRecovery,
     scratch: Window,
     rtt: SmoothedRtt,

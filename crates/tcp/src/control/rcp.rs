@@ -42,7 +42,7 @@ impl RateSource for Rcp {
         let Some(header) = ack.feedback.and_then(|feedback| feedback.read(KIND, Header::from_bytes)) else {
             return;
         };
-        // Nobody limited it: nothing on the way is a router of RCP.
+        // No router limited it: no queue on the way speaks RCP.
         let interval = Span::try_from_secs_f64(f64::from(ack.mss) / header.rate);
         self.interval = interval.filter(|_| header.rate.is_finite()).unwrap_or(FIRST);
     }

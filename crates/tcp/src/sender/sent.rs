@@ -18,7 +18,7 @@ struct Sent {
 pub(crate) struct SentLog {
     start: u64,
     segments: VecDeque<Sent>,
-    /// What the peer reports, where somebody reads its reports ([`SentLog::report`]).
+    /// What the peer reports, where a control reads its reports ([`SentLog::report`]).
     sacked: Sacked,
 }
 

@@ -191,7 +191,7 @@ fn terms(config: &Config, hops: &Directory, host: IpAddr) -> Terms {
     Terms { weight: policy.weight, cap: policy.cap, hops, link: rate }
 }
 
-/// Of hosts of which nothing is agreed, and of which nobody knows yet how far away they are.
+/// Of hosts of which nothing is agreed, and whose hops are not known yet.
 fn otherwise(shaper: &ShaperConfig, config: &Config) -> Agreed {
     let terms = Terms { weight: 1, cap: None, hops: config.hops.default, link: config.mesh.rate };
     Agreed { cap: None, weight: 1, price: shaper.price(&terms), together: None }

@@ -46,7 +46,7 @@ const ROUNDS: (f64, f64) = (2.0, 4.0);
 const SHORTEST: Span = Span::from_micros(20);
 /// The time in which a rate that stays is the usual one.
 const USUAL: Span = Span::from_secs(4);
-/// Without a round trip for so long while packets leave nobody knows whether the rate is too high.
+/// Without a round trip for so long while packets leave, the rate may be far too high.
 const BLIND: Span = Span::from_secs(2);
 /// Then so much of it stays, each time after so long.
 const BLINDLY: (f64, Span) = (0.9, Span::from_millis(250));
@@ -162,7 +162,7 @@ impl Finder {
         self.paths.get(&host)?.own_rate(now).map(rate_of)
     }
 
-    /// How long a host's packets wait in the mesh; `None`: nobody has told lately.
+    /// How long a host's packets wait in the mesh; `None`: no round trip has told lately.
     pub fn queue(&self, now: Instant, host: IpAddr) -> Option<Span> {
         self.paths.get(&host).filter(|path| path.is_heard(now)).map(Path::queue)
     }
@@ -280,7 +280,7 @@ impl Finder {
             // No step is shorter than the longest way takes to answer one.
             self.law.on_round_trip_over(now, self.base, trip);
             if times > LONG {
-                // What nobody uses of it would let in what waits then.
+                // What is not used of it would let in later what waits then.
                 self.law.bound(ABOVE * self.carried.most());
             }
             within(&mut self.law, self.find);

@@ -48,7 +48,7 @@ impl Segments {
 
     /// The receiver has all before `ack`: the round trip of the segment that ends there.
     pub fn acknowledged(&mut self, now: Instant, ack: Seq) -> Option<Span> {
-        // Nobody has data that never left.
+        // Data that never left cannot have arrived.
         self.highest.filter(|highest| ack.at_or_before(*highest))?;
         let found = self.on_way.iter().flatten().find(|(end, _)| *end == ack).map(|(_, at)| *at);
         self.on_way

@@ -86,7 +86,7 @@ impl<P> Rfc3561Aodv<P> {
         self.request(now, at, out);
     }
 
-    /// Nobody answered: drops what waits, and after a repair tells the users of the route (section 6.12).
+    /// No node answered: drops what waits, and after a repair tells the users of the route (section 6.12).
     fn give_up(&mut self, now: Instant, at: usize, out: &mut Vec<Action<P>>) {
         let Search { destination, repairs, .. } = self.searches.remove(at);
         self.buffer.give_up(now, destination, out);

@@ -87,7 +87,7 @@ impl Recovery for Rack {
 
     fn on_departure(&mut self, departure: &Departure) {
         let Sent::Data { start, length, first } = departure.sent else {
-            // Twice: nobody knows which of them is answered (Karn).
+            // Sent twice: the answer may be to either (Karn).
             self.syn = if self.syn_left { None } else { Some(departure.now) };
             self.syn_left = true;
             return;

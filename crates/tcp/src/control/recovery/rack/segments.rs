@@ -56,7 +56,7 @@ pub(super) struct Segments {
     arrived: u32,
     /// Bytes ever found lost.
     found: u64,
-    /// Segments found lost that nobody has been told of.
+    /// Segments found lost that the control has not been told of.
     news: Vec<Lost>,
 }
 
