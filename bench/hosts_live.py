@@ -23,9 +23,9 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "live"))
 
@@ -43,6 +43,8 @@ from meshpace.stats import jain_index
 MESH = Delays(wired=0.010, mesh=0.002, mesh_model="airtime=900us,rate=11Mbps,hops=4,queue=50", logged=False)
 HOSTS = '[hosts]\nrate = "900kbps"\nby = "bytes"\n'
 WARM_UP_S = 4.0
+CLIENTS = 8
+"""Mesh hosts; those behind the second have no traffic of their own."""
 ECHO_PORT = 7778
 
 
@@ -52,6 +54,58 @@ class Gateway(NamedTuple):
     label: str
     mode: str
     more: str
+    top: str = ""
+
+    def on(self, net: Net) -> AbstractContextManager[object]:
+        """The daemon at work."""
+        return Daemon(net, self.mode, more=self.more, top=self.top)
+
+
+class Shaping(Protocol):
+    """Whatever stands at the gateway."""
+
+    @property
+    def label(self) -> str:
+        """What a table calls it."""
+
+    def on(self, net: Net) -> AbstractContextManager[object]:
+        """It at work."""
+
+
+class Late(NamedTuple):
+    """How well the relay kept to its time: packets, those more than a millisecond late, and the worst, seconds."""
+
+    packets: int
+    late: int
+    worst: float
+
+
+def lateness(net: Net) -> Late:
+    """Of a network that is gone."""
+    packets = sum(sum(link["packets"]) for link in net.relayed)
+    return Late(packets, sum(link["late"] for link in net.relayed), max(link["late_max_s"] for link in net.relayed))
+
+
+class Shares(NamedTuple):
+    """What two hosts got, kbit/s, and round trips of datagrams to the first, seconds."""
+
+    first: float
+    second: float
+    trips: list[float]
+    late: Late
+
+    @property
+    def jain(self) -> float:
+        """Jain's index of the two."""
+        return jain_index([self.first, self.second]) or 0.0
+
+
+class Used(NamedTuple):
+    """Seconds that pages took, and one-way delays of a call by direction."""
+
+    pages: list[float]
+    delays: dict[str, list[float]]
+    late: list[Late]
 
 
 def subnet(host: int) -> str:
@@ -103,10 +157,10 @@ def echo(net: Net) -> Iterator[list[float]]:
         yield trips
 
 
-def measure(gateway: Gateway, second: int | None, seconds: float, folder: Path) -> tuple[float, float, list[float]]:
+def measure(gateway: Shaping, second: int | None, seconds: float, folder: Path) -> Shares:
     """What the first host gets with one download, and the second with so many or, if `None`, by datagrams."""
-    with Net(folder, MESH, clients=2, room="b") as net, ExitStack() as stack:
-        stack.enter_context(Daemon(net, gateway.mode, more=gateway.more))
+    with Net(folder, MESH, clients=CLIENTS, room="b") as net, ExitStack() as stack:
+        stack.enter_context(gateway.on(net))
         first = stack.enter_context(Bulk(net, congestion="cubic"))
         bulks = [stack.enter_context(Bulk(net, congestion="cubic", host=1)) for _ in range(second or 0)]
         flooded = stack.enter_context(flood(net, 1, 3e6)) if second is None else [0]
@@ -118,8 +172,9 @@ def measure(gateway: Gateway, second: int | None, seconds: float, folder: Path) 
         before = first.received, others()
         with echo(net) as trips:
             time.sleep(seconds)
-        got = (first.received - before[0]) * 8e-3 / seconds, (others() - before[1]) * 8e-3 / seconds
-    return *got, trips
+            # Its end waits for an answer that is under way.
+            got = (first.received - before[0]) * 8e-3 / seconds, (others() - before[1]) * 8e-3 / seconds
+    return Shares(*got, trips, lateness(net))
 
 
 def carried(rate: str | None, flows: int, seconds: float, folder: Path) -> float:
@@ -150,30 +205,42 @@ def line(runs: int, seconds: float) -> None:
         print(f"| {flows} | {' | '.join(cells)} |", flush=True)
 
 
+BESIDE = {"nothing": None, "four downloads of another host": 1, "four downloads of the same host": 0}
+
+
+def used(gateway: Shaping, beside: int | None, runs: int, seconds: float) -> Used:
+    """A page and a call of the first host beside four downloads of that host, if any."""
+    got = Used([], {"down": [], "up": []}, [])
+    for _ in range(runs):
+        with ExitStack() as stack:
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            net = stack.enter_context(Net(Path(folder), MESH, clients=CLIENTS, room="b"))
+            stack.enter_context(gateway.on(net))
+            for _ in range(0 if beside is None else 4):
+                stack.enter_context(Bulk(net, congestion="cubic", host=beside or 0))
+            time.sleep(WARM_UP_S)
+            with call(net) as delays:
+                time.sleep(seconds)
+            for way, of in delays.items():
+                got.delays[way] += of
+            got.pages.append(page(net))
+        got.late.append(lateness(net))
+    return got
+
+
 def use(runs: int, seconds: float) -> None:
     """A page and a call of the first host beside four downloads of another one, or of its own."""
     print("| beside | gateway | page, s | call down: median, ms | 99 % | lost | call up: median, ms | 99 % | lost |")
     print("|---|---|---|---|---|---|---|---|---|")
-    cases = {"nothing": None, "four downloads of another host": 1, "four downloads of the same host": 0}
-    for case, host in cases.items():
+    for case, host in BESIDE.items():
         for gateway in (PLAIN, FREE, AUTO):
-            pages: list[float] = []
-            delays: dict[str, list[float]] = {"down": [], "up": []}
-            for _ in range(runs):
-                with ExitStack() as stack:
-                    folder = stack.enter_context(tempfile.TemporaryDirectory())
-                    net = stack.enter_context(Net(Path(folder), MESH, clients=2, room="b"))
-                    stack.enter_context(Daemon(net, gateway.mode, more=gateway.more))
-                    for _ in range(0 if host is None else 4):
-                        stack.enter_context(Bulk(net, congestion="cubic", host=host or 0))
-                    time.sleep(WARM_UP_S)
-                    with call(net) as got:
-                        time.sleep(seconds)
-                    for way, of in got.items():
-                        delays[way] += of
-                    pages.append(page(net))
-            ways = " | ".join(told(of) for of in delays.values())
-            print(f"| {case} | {gateway.label} | {statistics.median(pages):.1f} | {ways} |", flush=True)
+            print(row(case, gateway, used(gateway, host, runs, seconds)), flush=True)
+
+
+def row(case: str, gateway: Shaping, got: Used) -> str:
+    """It as a row of the table."""
+    ways = " | ".join(told(of) for of in got.delays.values())
+    return f"| {case} | {gateway.label} | {statistics.median(got.pages):.1f} | {ways} |"
 
 
 def quic(runs: int, seconds: float) -> None:
@@ -240,7 +307,7 @@ def shares(k: int, seconds: float) -> None:
                     runs.append(measure(gateway, second, seconds, Path(folder)))
             one, two = (statistics.median(gots) for gots in zip(*(run[:2] for run in runs), strict=True))
             jain = jain_index([one, two]) or 0.0
-            trips = sorted(trip * 1e3 for *_, of in runs for trip in of)
+            trips = sorted(trip * 1e3 for run in runs for trip in run.trips)
             middle, late = trips[len(trips) // 2], trips[len(trips) * 95 // 100]
             shares = f"{two:.0f} | {jain:.3f}" if second != 0 else " | "
             print(f"| {case} | {gateway.label} | {one:.0f} | {shares} | {middle:.0f} | {late:.0f} |", flush=True)

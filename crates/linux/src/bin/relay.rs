@@ -9,11 +9,13 @@
 //! `rate` the link is a chain of `hops` radios on one channel: a packet occupies a hop for `airtime` plus its size at
 //! `rate`; the next packet, of whichever direction, starts when the one before is four hops away or at its end (in range of
 //! 250 m/550 m, schemes.md section 2); the interface queue at either end holds `queue` packets and drops behind them. With
-//! `ways=2` each direction has a channel of its own: a wire, which is never two packets wide. What
-//! this leaves out: collisions, retries, fading. It has the queues and the shared air of a mesh, not its losses.
+//! `ways=2` each direction has a channel of its own: a wire, which is never two packets wide. With `rate=4Mbps+1Mbps@30s`
+//! another rate is in force from 30 s after the start on. What this leaves out: collisions, retries, fading. It has the
+//! queues and the shared air of a mesh, not its losses.
 //!
-//! Says `ready` on standard output, ends at SIGTERM with a line of counters a link. `log` is a pcap file (raw IP,
-//! nanoseconds of CLOCK_MONOTONIC) of the moments at which the ends' packets were taken from their devices.
+//! Says `ready` on standard output, ends at SIGTERM with a line of counters a link: `late` packets came out more than a
+//! millisecond after their time, the worst of them `late_max_s`. `log` is a pcap file (raw IP, nanoseconds of
+//! CLOCK_MONOTONIC) of the moments at which the ends' packets were taken from their devices.
 
 use meshpace_linux::{Deadline, Namespace, Poller, Signals, Tun, TunOptions, monotonic_now, realtime};
 use meshpace_units::quantity::{RATE, TIME};
@@ -24,6 +26,8 @@ use std::io::{self, BufWriter, Write};
 
 /// Hops after which another packet may start.
 const REUSE: u64 = 4;
+/// What comes out later than that is counted.
+const IN_TIME: Span = Span::from_millis(1);
 /// Bytes of each packet that the log keeps.
 const SNAP: usize = 160;
 const SIGNALS: u64 = u64::MAX;
@@ -32,7 +36,8 @@ const DEADLINE: u64 = u64::MAX - 1;
 /// One radio channel, used by both directions; or one wire a direction.
 struct Channel {
     airtime: Span,
-    rate: Rate,
+    /// From when on each is in force, the latest last.
+    rates: Vec<(Instant, Rate)>,
     hops: u64,
     queue: usize,
     /// By direction; a channel that both use has the first alone.
@@ -52,6 +57,20 @@ struct Link {
     dropped: [u64; 2],
     waited: [Span; 2],
     longest: [usize; 2],
+    late: u64,
+    latest_by: Span,
+}
+
+/// `RATE+RATE@TIME...`, the times since now.
+fn rates(text: &str) -> Option<Vec<(Instant, Rate)>> {
+    let begun = monotonic_now();
+    let of = |(number, word): (usize, &str)| {
+        let (rate, after) = word.split_once('@').unwrap_or((word, "0s"));
+        let after = Span::try_from_secs_f64(TIME.parse(after)?)?;
+        let at = if number == 0 { Instant::ZERO } else { begun + after };
+        Some((at, Rate::bits_per_sec(RATE.parse(rate)? as u64)))
+    };
+    text.split('+').enumerate().map(of).collect()
 }
 
 impl Channel {
@@ -64,7 +83,9 @@ impl Channel {
         if waiting.len() >= self.queue {
             return None;
         }
-        let hop = self.airtime + self.rate.time_to_send(Bytes(length as u64)).expect("a rate above zero");
+        let (_, rate) =
+            self.rates.iter().rfind(|(from, _)| *from <= now).expect("the first is in force from the start");
+        let hop = self.airtime + rate.time_to_send(Bytes(length as u64)).expect("a rate above zero");
         let way = direction % self.free_at.len();
         let start = now.max(self.free_at[way]);
         self.free_at[way] = start + hop * self.hops.min(REUSE);
@@ -94,7 +115,7 @@ impl Link {
             None => None,
             Some(word) => Some(Channel {
                 airtime: time("airtime", "0s")?,
-                rate: Rate::bits_per_sec(RATE.parse(word).ok_or_else(|| format!("{text}: rate"))? as u64),
+                rates: rates(word).ok_or_else(|| format!("{text}: rate"))?,
                 hops: number("hops", 1)?,
                 queue: number("queue", 50)? as usize,
                 free_at: vec![Instant::ZERO; number("ways", 1)?.clamp(1, 2) as usize],
@@ -125,6 +146,8 @@ impl Link {
             dropped: [0; 2],
             waited: [Span::ZERO; 2],
             longest: [0; 2],
+            late: 0,
+            latest_by: Span::ZERO,
         })
     }
 
@@ -158,8 +181,13 @@ impl Link {
             self.waited[from].as_secs_f64() / carried as f64
         });
         format!(
-            "{{\"link\": {index}, \"packets\": {:?}, \"dropped\": {:?}, \"queueing_mean_s\": {mean:?}, \"queue_max\": {:?}}}",
-            self.packets, self.dropped, self.longest
+            "{{\"link\": {index}, \"packets\": {:?}, \"dropped\": {:?}, \"queueing_mean_s\": {mean:?}, \"queue_max\": {:?}, \
+             \"late\": {}, \"late_max_s\": {}}}",
+            self.packets,
+            self.dropped,
+            self.longest,
+            self.late,
+            self.latest_by.as_secs_f64()
         )
     }
 }
@@ -206,7 +234,10 @@ fn run(links: &mut [Link]) -> io::Result<()> {
         }
         let now = monotonic_now();
         while let Some(entry) = travelling.first_entry().filter(|entry| entry.key().0 <= now) {
+            let behind = now - entry.key().0;
             let (index, to, packet) = entry.remove();
+            links[index].late += u64::from(behind > IN_TIME);
+            links[index].latest_by = links[index].latest_by.max(behind);
             // A device that is down loses what arrives, as any interface does.
             let _ = links[index].ends[to].send(&packet);
         }
