@@ -139,7 +139,7 @@ def many_row(cell: Cell, results: Sequence[Result]) -> str:
 def outage_row(cell: Cell, results: Sequence[Result]) -> str:
     # Answers: for them both ways are needed.
     rows = [row for result in results for row in result["traffic"] if (row["from"], row["to"]) == ("n2", "n0")]
-    # From two seconds before: whoever never comes back has these at the most.
+    # From two seconds before: a daemon that never comes back has these at the most.
     back = [row["longest_gap_s"] for row in rows if row["delivered"] > 30]
     never = f"; {len(rows) - len(back)} of {len(rows)} never came back in {OUTAGE_S - OFF_S} s"
     name = f"simulated {cell.routes}" if cell.routes in PROTOCOLS else cell.routes

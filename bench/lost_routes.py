@@ -85,7 +85,7 @@ def shown(cell: Cell, result: Result) -> str:
 
 
 def make(store: Store, runs: dict[tuple[Cell, int], Run], at_once: int, meshpaced: Path) -> None:
-    """Those with calm so many at a time as run at once: nobody else has it meanwhile."""
+    """Those with calm so many at a time as run at once: no other run is beside them meanwhile."""
     others = [run for (cell, _), run in runs.items() if cell.sender != "calm"]
     with_calm = [run for (cell, _), run in runs.items() if cell.sender == "calm"]
     store.make(others, at_once)

@@ -31,7 +31,7 @@ class Change:
     caveat: str = ""
     """What the model does not know about it."""
     moves_to: tuple[str, ...] = ()
-    """Nodes that have no way to go any more: they stand for nobody."""
+    """Nodes that have no way to go any more: they stand for no flow."""
 
 
 def changes(

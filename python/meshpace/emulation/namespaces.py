@@ -119,7 +119,7 @@ def remove(record: Record) -> None:
             ip("netns", "del", host.namespace)
         shutil.rmtree(_OWN_FILES / host.namespace, ignore_errors=True)
     with suppress(OSError):
-        _OWN_FILES.rmdir()  # if nobody else has files there
+        _OWN_FILES.rmdir()  # if no other program has files there
     shutil.rmtree(record.folder, ignore_errors=True)
 
 

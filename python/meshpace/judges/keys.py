@@ -1,4 +1,4 @@
-"""Which keys a scenario gives, held against a judge's table: what nobody has thought of is refused."""
+"""Which keys a scenario gives, held against a judge's table: a key without a row is refused."""
 
 from __future__ import annotations
 

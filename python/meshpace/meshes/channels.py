@@ -68,7 +68,7 @@ def of_nodes(links: Sequence[Link]) -> Mapping[str, list[int]]:
 
 
 def standard_on(standard: str, channels: Sequence[int]) -> str:
-    """The standard of all radios on these channels, where rates or nobody asks for this one."""
+    """The standard of all radios on these channels, where this one follows from rates, or from nothing."""
     low, high = any(mhz in _LOW for mhz in channels), any(mhz in _HIGH for mhz in channels)
     if low and standard in _HIGH_ALONE:
         return _OF_BOTH
@@ -78,7 +78,7 @@ def standard_on(standard: str, channels: Sequence[int]) -> str:
 
 
 def check(standard: str, channels: Sequence[int]) -> None:
-    """Refuses a standard that somebody asks for and that is on other channels.
+    """Refuses a standard that was asked for and that is on other channels.
 
     Raises:
         MeshFileError: it is.

@@ -52,7 +52,7 @@ class Link:
 
 
 def both_ways(said: Sequence[tuple[Link, float | None]]) -> list[Link]:
-    """The links, and each one's other direction where nobody said it, with what this end says arrives there."""
+    """The links, and each one's other direction where it was not said, with what this end says arrives there."""
     known = {link.way for link, _ in said}
     back = [
         Link(link.target, link.source, delivered, link.rate, link.mhz)

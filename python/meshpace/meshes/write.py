@@ -13,7 +13,7 @@ from meshpace.meshes.model import Link, Mesh, MeshFileError, Node
 from meshpace.meshes.routes import ROUTING, routes
 
 STANDARD = "802.11b"
-"""Of the radio where the file tells none; its rate is the standard's highest, unless somebody says another."""
+"""Of the radio where the file tells none; its rate is the standard's highest, unless another is given."""
 _FLOWS = 3
 _LEAST_DELIVERED = 0.05
 """Links that lose more carry nothing: they are left out, and said so."""
@@ -171,7 +171,7 @@ def _assumed(
     mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, on: Sequence[int], warmup_s: int,
     ends: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
-    """What nobody said, in the order of the file."""
+    """What was not said, in the order of the file."""
     yield f"{warmup_s + _MEASURED_S} s, of which {warmup_s} are not measured"
     if standard is None and mesh.standard is None:
         yield f"the standard, {channels.standard_on(STANDARD, on)} (--standard)"

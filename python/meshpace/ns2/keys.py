@@ -1,4 +1,4 @@
-"""Which keys of a scenario have a counterpart in ns-2.35: a table, so that what nobody has thought of is refused."""
+"""Which keys of a scenario have a counterpart in ns-2.35: a table, so that a key without a row is refused."""
 
 from __future__ import annotations
 

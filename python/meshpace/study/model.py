@@ -230,7 +230,7 @@ class Study:
     reads: tuple[str, ...] = ()
     """Studies whose runs its claims are about, beside its own."""
     claims: tuple[Claim, ...] = ()
-    """Of a study that somebody wrote as a file; those of the papers stand in modules of their own."""
+    """Of a study that a user wrote as a file; those of the papers stand in modules of their own."""
     replaces_schemes: bool = False
     """Whether its schemes replace also those that the scenario names for flows (``[[flow]] scheme``). Without it such a
     flow has to be given its scheme by the settings (``flow.0.scheme``); else the study is refused: what is compared

@@ -52,7 +52,7 @@ def page(campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> str:
 
 
 def below(prose: str, campaign: Campaign, by_study: Mapping[str, Sequence[Claim]]) -> str:
-    """A page that somebody wrote, with the verdicts in place of what stands below :data:`MARK`, or at its end."""
+    """A page that an author wrote, with the verdicts in place of what stands below :data:`MARK`, or at its end."""
     above = prose.partition(MARK)[0].rstrip("\n")
     return "\n".join([above, "", MARK, "", "## Verdicts", "", *_lines(campaign, by_study)]) + "\n"
 

@@ -130,7 +130,7 @@ class _Work:
         return not (self._waiting or self._elsewhere or self._running)
 
     def submit(self) -> None:
-        """Keeps the executor busy with runs that nobody else makes."""
+        """Keeps the executor busy with runs that no other process makes."""
         if (self._waiting or self._elsewhere) and self._enough():
             self._waiting, self._elsewhere = [], []
         if not self._waiting and self._elsewhere and time.monotonic() - self._looked >= _OTHERS_POLL_S:

@@ -54,7 +54,7 @@ def write_claims(names: Sequence[str], folder: Path) -> None:
 
 
 def below(prose: str, paper: Paper) -> str:
-    """A catalogue that somebody wrote, with the paper's table in place of what stands below :data:`MARK`."""
+    """A catalogue that an author wrote, with the paper's table in place of what stands below :data:`MARK`."""
     above = prose.partition(MARK)[0].rstrip("\n")
     claims = [claim for claim in CLAIMS if claim in paper.claims]
     head = (

@@ -102,7 +102,7 @@ ECHO = Quantity(
     "echo", "round trip of echoes, mean", "ms", over_packets(echoes, lambda flow: flow["delay_mean_s"]), 1e3, 0
 )
 ECHOES = (ECHO, *_quantiles("echo", "round trip of echoes", echoes))
-"""Of flows with ``app = "echo"``, which send little: what somebody who types or plays would see."""
+"""Of flows with ``app = "echo"``, which send little: what a user who types or plays would see."""
 READING = (
     "Delay is one way, from the first hand-over to the network layer until the first arrival: its mean over packets, "
     "and what 50, 95 and 99 % of the median flow's packets do not exceed."

@@ -21,7 +21,7 @@ def shown(swept: Swept) -> tuple[Quantity, ...]:
 
 
 def of_runs(groups: Sequence[Sequence[RunResult]]) -> tuple[Quantity, ...]:
-    """Fairness only where several flows share, echoes only where somebody asks for them."""
+    """Fairness only where several flows share, echoes only where the sweep has them."""
     flows = [runs[0]["flows"] for runs in groups if runs]
     fair = fairness.quantities_of(flows)
     echoes = delays.ECHOES if any(flow["app"] == "echo" for some in flows for flow in some) else ()
@@ -33,7 +33,7 @@ def of_runs(groups: Sequence[Sequence[RunResult]]) -> tuple[Quantity, ...]:
 
 
 def views(swept: Swept) -> tuple[View, ...]:
-    """Latency under load first, where somebody asks for echoes, then a view a quantity.
+    """Latency under load first, where the sweep has echoes, then a view a quantity.
 
     Where nothing varies, mean and quantiles of delays stand side by side.
     """

@@ -69,7 +69,7 @@ def section(swept: Swept) -> Section:
 
 
 def _over_time(swept: Swept) -> list[Section]:
-    """Latency under load, where somebody asks for echoes."""
+    """Latency under load, where the sweep has echoes."""
     view = over_time.view(swept)
     if view is None:
         return []

@@ -46,7 +46,7 @@ class Scatter:
 
     @classmethod
     def exact(cls, value: float) -> Self:
-        """A number that does not scatter, or of which nobody says how."""
+        """A number that does not scatter, or of which the scatter is unknown."""
         return cls(1, value, 0.0)
 
     @property

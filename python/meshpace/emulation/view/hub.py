@@ -63,7 +63,7 @@ class Hub:
             return self._count
 
     def enter(self, most: int) -> bool:
-        """Somebody begins to look on; false if so many do already."""
+        """A viewer begins to look on; false if there are too many."""
         with self._changed:
             if self._watching >= most:
                 return False
@@ -71,12 +71,12 @@ class Hub:
             return True
 
     def leave(self) -> None:
-        """Somebody who looked on goes."""
+        """A viewer goes."""
         with self._changed:
             self._watching -= 1
             self._changed.notify_all()
 
     def wait_until_left(self, patience: float) -> None:
-        """Until nobody looks on any more, or for so many seconds."""
+        """Until no viewer is left, or for so many seconds."""
         with self._changed:
             self._changed.wait_for(lambda: self._watching == 0, patience)

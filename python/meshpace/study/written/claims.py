@@ -97,7 +97,7 @@ def _schemes_of(ask: Ask) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class _Printed:
-    """What somebody printed, and where."""
+    """What was printed, and where."""
 
     text: str
     value: float | None
