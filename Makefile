@@ -133,7 +133,7 @@ soak: setup
 
 ## Beside `test`: what this machine's kernel may lack (sch_fq, netem, 802.11), in Debian's kernel under QEMU without KVM. Root,
 ## for apt; fetches the packages of kernel (70 MB) and babeld once. Its clock is its own: a busy machine takes longer, no more.
-## VM_CASES=1,3 runs these cases alone.
+## VM_CASES=1,3 runs these cases alone; VM_CASES=13 VM_BESIDE="use --runs 3" VM_SECONDS=9000 prints a table of docs/hosts.md.
 DEBIAN_VM := qemu-system-x86 busybox-static cpio kmod iw iproute2 nftables bpftool tcpdump
 test-vm: target/release/meshpaced
 	@if ! ( for c in qemu-system-x86_64 busybox cpio kmod iw nft bpftool tcpdump; do command -v $$c || exit 1; done ) >/dev/null; then \

@@ -12,7 +12,7 @@ check() {
 within() { check "$1" "100 * ($3 - $4) <= $2 * $4 && 100 * ($4 - $3) <= $2 * $4"; }
 
 clean_up() {
-    for program in meshpaced nc babeld tcpdump; do pkill $program 2>/dev/null; done
+    for program in meshpaced nc babeld tcpdump python3 relay; do pkill $program 2>/dev/null; done
     sleep 0.3
     for namespace in $(ip netns list | cut -d' ' -f1); do ip netns del "$namespace"; done
 }
