@@ -4,11 +4,10 @@ use crate::metric::Cost;
 use meshpace_units::NodeId;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::num::NonZeroU16;
 use std::sync::OnceLock;
 
-/// All least-cost routes of one graph, computed by destination on first use (Dijkstra 1959): one search and 4 bytes a node for
-/// each destination ever asked for, so large meshes with few flows stay small.
+/// All least-cost routes of one graph, computed by destination on first use (Dijkstra 1959; by breadth where all links cost the same):
+/// one search and 4 bytes a node for each destination ever asked for, so large meshes with few flows stay small.
 ///
 /// Several routes of the least cost: those of the fewest hops; several of these: the lowest node index as next hop wins
 /// (docs/contract.md, section 3).
@@ -19,15 +18,35 @@ pub struct ShortestPaths {
     neighbours: Vec<NodeId>,
     /// What the link from that neighbour to `v` costs.
     costs: Vec<Cost>,
-    toward: Vec<OnceLock<Box<[Option<Leg>]>>>,
+    /// All links cost the same.
+    even: bool,
+    toward: Vec<OnceLock<Box<[Leg]>>>,
 }
 
-/// From one node toward the destination of a column.
-#[derive(Clone, Copy, Debug)]
-struct Leg {
-    next_hop: u16,
-    /// Never 0, so that `Option<Leg>` stays at 4 bytes.
-    hops: NonZeroU16,
+/// From one node toward the destination of a column: hops in the upper half, the next hop in the lower. Of two ways that cost the same
+/// the better one is the less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Leg(u32);
+
+impl Leg {
+    /// From the destination itself.
+    const HERE: Self = Self(0);
+    /// There is no way. No way has so many hops, since there are no more nodes.
+    const NONE: Self = Self(u32::MAX);
+
+    fn new(hops: u16, next_hop: u16) -> Self {
+        Self(u32::from(hops) << u16::BITS | u32::from(next_hop))
+    }
+
+    /// `None`: there is no way.
+    fn hops(self) -> Option<u16> {
+        (self != Self::NONE).then_some((self.0 >> u16::BITS) as u16)
+    }
+
+    /// `None`: there is no way, or none is needed.
+    fn next_hop(self) -> Option<u16> {
+        self.hops().filter(|hops| *hops > 0).map(|_| self.0 as u16)
+    }
 }
 
 /// How a node gets to the destination of a search: the better, the less.
@@ -63,7 +82,9 @@ impl ShortestPaths {
             costs.extend(flat[first..].iter().map(|from| cost(*from, node)));
         }
         starts.push(flat.len() as u32);
-        Self { starts, neighbours: flat, costs, toward: (0..count).map(|_| OnceLock::new()).collect() }
+        let even = costs.windows(2).all(|two| two[0] == two[1]);
+        let toward = (0..count).map(|_| OnceLock::new()).collect();
+        Self { starts, neighbours: flat, costs, even, toward }
     }
 
     /// Forgets the routes that were asked for: the next request computes them again.
@@ -91,16 +112,13 @@ impl ShortestPaths {
     /// The neighbour of `from` that is next on the way to `to`; `None` if there is no way or none is needed.
     #[must_use]
     pub fn next_hop(&self, from: NodeId, to: NodeId) -> Option<NodeId> {
-        self.column(to)[from.index()].map(|leg| NodeId(u32::from(leg.next_hop)))
+        self.column(to)[from.index()].next_hop().map(|node| NodeId(u32::from(node)))
     }
 
     /// Hops from `from` to `to`, 0 to itself; `None` if there is no way.
     #[must_use]
     pub fn hops(&self, from: NodeId, to: NodeId) -> Option<u32> {
-        if from == to {
-            return Some(0);
-        }
-        self.column(to)[from.index()].map(|leg| u32::from(leg.hops.get()))
+        self.column(to)[from.index()].hops().map(u32::from)
     }
 
     /// For every node the index of that one of `ends` to which its way is the least, of equal ones that of the fewest hops, of these the first;
@@ -125,13 +143,36 @@ impl ShortestPaths {
         best.into_iter().map(|way| way.map(|(.., index)| index)).collect()
     }
 
-    fn column(&self, to: NodeId) -> &[Option<Leg>] {
-        self.toward[to.index()].get_or_init(|| self.search(to))
+    fn column(&self, to: NodeId) -> &[Leg] {
+        self.toward[to.index()].get_or_init(|| if self.even { self.search_even(to) } else { self.search(to) })
+    }
+
+    /// From the destination outward where all links cost the same: hop by hop, so that a node's neighbours on its best ways have all told
+    /// it before it tells others.
+    fn search_even(&self, to: NodeId) -> Box<[Leg]> {
+        let mut legs = vec![Leg::NONE; self.nodes()];
+        legs[to.index()] = Leg::HERE;
+        let mut frontier = Vec::with_capacity(self.nodes());
+        frontier.push(to);
+        let mut told = 0;
+        while let Some(&node) = frontier.get(told) {
+            told += 1;
+            // There are no more nodes than fit.
+            let leg = Leg::new((legs[node.index()].0 >> u16::BITS) as u16 + 1, node.0 as u16);
+            for &from in self.neighbours(node) {
+                let known = &mut legs[from.index()];
+                if *known == Leg::NONE {
+                    frontier.push(from);
+                }
+                *known = leg.min(*known);
+            }
+        }
+        legs.into_boxed_slice()
     }
 
     /// From the destination outward, the least way first. Links cost something, so that a node is on no way better than
     /// its own: by the time it comes, each neighbour that may be its next hop has told it.
-    fn search(&self, to: NodeId) -> Box<[Option<Leg>]> {
+    fn search(&self, to: NodeId) -> Box<[Leg]> {
         let mut ways: Vec<Option<Candidate>> = vec![None; self.nodes()];
         let mut frontier = BinaryHeap::from([Reverse((0, 0, to))]);
         while let Some(Reverse((cost, hops, node))) = frontier.pop() {
@@ -152,8 +193,10 @@ impl ShortestPaths {
                 }
             }
         }
-        let leg = |way: Candidate| Some(Leg { next_hop: way.next_hop, hops: NonZeroU16::new(way.hops)? });
-        ways.into_iter().map(|way| way.and_then(leg)).collect()
+        let leg = |way: Option<Candidate>| way.map_or(Leg::NONE, |way| Leg::new(way.hops, way.next_hop));
+        let mut legs: Box<[Leg]> = ways.into_iter().map(leg).collect();
+        legs[to.index()] = Leg::HERE;
+        legs
     }
 }
 
@@ -208,8 +251,11 @@ mod tests {
 
     #[test]
     fn each_way_is_a_least_one_of_fewest_hops_and_lowest_next_hop() {
-        for seed in 0..100 {
-            let costs = graph(4 + seed as usize % 9, seed);
+        let uneven = (0..100).map(|seed| graph(4 + seed as usize % 9, seed));
+        let even = uneven
+            .clone()
+            .map(|costs| costs.iter().map(|of| of.iter().map(|cost| *cost.min(&1)).collect()).collect());
+        for costs in uneven.chain(even) {
             let (paths, best) = (paths(&costs), least(&costs));
             for from in 0..costs.len() {
                 for to in (0..costs.len()).filter(|to| *to != from) {

@@ -2,36 +2,36 @@
 
 use meshpace_units::Instant;
 
-/// Stations side by side whose minimum is kept. With 4 or 16 meshes of up to 120 nodes are about 2 % slower; with
-/// 1,000 nodes 16 makes no difference.
+/// Numbers side by side whose minimum is kept. With 4 or 16 meshes of up to 120 nodes are about 2 % slower.
 const BLOCK: usize = 8;
-
-/// Numbers that are compared side by side. Lists are filled up with [`NEVER`] to a multiple of it.
-const STRANDS: usize = 4;
 
 /// The deadline of a station that has none: later than every event.
 const NEVER: u64 = u64::MAX;
 
-/// Deadlines of stations, in nanoseconds, with the earliest of every block of stations and of all.
+/// Deadlines of stations, in nanoseconds, in blocks; above them, in blocks again, the earliest of each block, up to one block.
 ///
-/// Most of them move all the time and few of these moves concern the earliest: the others write one number. The minimum of
-/// a block, or of the blocks, is found without branches.
+/// Most of them move all the time and few of these moves concern the earliest: the others write one number. A move that does is
+/// told upward as far as it matters, so a large mesh costs a few blocks more than a small one. The minimum of a block is found without
+/// branches.
 pub struct Deadlines {
-    at: Vec<[u64; BLOCK]>,
-    /// The earliest of each block, filled up.
-    blocks: Vec<u64>,
+    /// A heap with eight children a block: number `n` of block `b` is the earliest of block `8 b + n + 1`, and the first block has no other
+    /// above it. From `stations` on they are stations' own.
+    blocks: Vec<[u64; BLOCK]>,
+    /// The first block of stations.
+    stations: usize,
     earliest: u64,
 }
 
 impl Deadlines {
     /// So many stations, none with a deadline.
     pub fn new(stations: usize) -> Self {
-        let blocks = stations.div_ceil(BLOCK);
-        Self {
-            at: vec![[NEVER; BLOCK]; blocks],
-            blocks: vec![NEVER; blocks.next_multiple_of(STRANDS)],
-            earliest: NEVER,
+        let needed = stations.div_ceil(BLOCK);
+        let (mut above, mut level) = (0, 1);
+        while level < needed {
+            above += level;
+            level *= BLOCK;
         }
+        Self { blocks: vec![[NEVER; BLOCK]; above + needed.max(1)], stations: above, earliest: NEVER }
     }
 
     /// The earliest; if there is none, a time later than every event.
@@ -47,41 +47,50 @@ impl Deadlines {
     #[inline]
     pub fn first(&self) -> u32 {
         assert!(self.earliest != NEVER, "no station has a deadline");
-        let block = if self.at.len() == 1 { 0 } else { place(&self.blocks, self.earliest) };
-        (block * BLOCK + place(&self.at[block], self.earliest)) as u32
+        let mut block = 0;
+        while block < self.stations {
+            block = block * BLOCK + self.earliest_in(block) + 1;
+        }
+        ((block - self.stations) * BLOCK + self.earliest_in(block)) as u32
+    }
+
+    /// Where the earliest of all stands first in a block.
+    #[inline]
+    fn earliest_in(&self, block: usize) -> usize {
+        let found = self.blocks[block].iter().position(|other| *other == self.earliest);
+        found.unwrap_or_else(|| panic!("{} ns is nobody's deadline in block {block}", self.earliest))
     }
 
     /// The deadline of a station.
     #[inline]
     pub fn get(&self, station: u32) -> Option<Instant> {
-        let at = self.at[station as usize / BLOCK][station as usize % BLOCK];
+        let at = self.blocks[self.stations + station as usize / BLOCK][station as usize % BLOCK];
         (at != NEVER).then(|| Instant::from_nanos(at))
     }
 
     /// Sets, moves or removes the deadline of a station.
     #[inline]
     pub fn set(&mut self, station: u32, deadline: Option<Instant>) {
-        let deadline = deadline.map_or(NEVER, Instant::as_nanos);
-        let block = station as usize / BLOCK;
-        let old = std::mem::replace(&mut self.at[block][station as usize % BLOCK], deadline);
-        let earliest = &mut self.blocks[block];
-        if deadline < *earliest {
-            *earliest = deadline;
-            self.earliest = self.earliest.min(deadline);
-        } else if old == *earliest {
-            self.look_anew(block);
+        let mut deadline = deadline.map_or(NEVER, Instant::as_nanos);
+        let mut block = self.stations + station as usize / BLOCK;
+        let mut number = station as usize % BLOCK;
+        loop {
+            let old = std::mem::replace(&mut self.blocks[block][number], deadline);
+            let above = block.checked_sub(1).map(|child| (child / BLOCK, child % BLOCK));
+            let before = above.map_or(self.earliest, |(block, number)| self.blocks[block][number]);
+            if deadline >= before {
+                if old != before {
+                    return; // another is the earliest of the block, as it was
+                }
+                deadline = least(&self.blocks[block]);
+                if deadline == before {
+                    return;
+                }
+            }
+            let Some(above) = above else { break };
+            (block, number) = above;
         }
-    }
-
-    /// The deadline that was the earliest of a block is later now, or gone. Apart from [`Deadlines::set`], which most often finds that
-    /// another one is the earliest.
-    #[inline(never)]
-    fn look_anew(&mut self, block: usize) {
-        let now = least(&self.at[block]);
-        let before = std::mem::replace(&mut self.blocks[block], now);
-        if before == self.earliest {
-            self.earliest = if self.at.len() == 1 { now } else { minimum(&self.blocks) };
-        }
+        self.earliest = deadline;
     }
 }
 
@@ -89,27 +98,4 @@ impl Deadlines {
 #[inline]
 fn least(&[a, b, c, d, e, f, g, h]: &[u64; BLOCK]) -> u64 {
     (a.min(b).min(c.min(d))).min(e.min(f).min(g.min(h)))
-}
-
-/// The smallest of a list that is filled up, in strands that do not wait for each other.
-#[inline]
-fn minimum(values: &[u64]) -> u64 {
-    let Some((first, rest)) = values.as_chunks::<STRANDS>().0.split_first() else { return NEVER };
-    let mut least = *first;
-    for four in rest {
-        for (least, value) in least.iter_mut().zip(four) {
-            *least = (*least).min(*value);
-        }
-    }
-    let [a, b, c, d] = least;
-    a.min(b).min(c.min(d))
-}
-
-/// Where `value` stands first.
-#[inline]
-fn place(values: &[u64], value: u64) -> usize {
-    values
-        .iter()
-        .position(|other| *other == value)
-        .unwrap_or_else(|| panic!("{value} ns is nobody's deadline"))
 }
