@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from pathlib import Path
 
 from cases import Case
@@ -52,6 +53,35 @@ def write_toml(case: Case, folder: Path) -> Path:
         ]
         lines += ['app = "ftp"', f'start = "{flow.start_s}s"', 'start_jitter = "0s"']
     return _write(folder / f"{case.name}.toml", lines)
+
+
+def write_random(nodes: int, folder: Path) -> Path:
+    """A random mesh whose places and flows the engine draws: a node for every square of 120 m, a flow for every ten."""
+    side = f"{120 * math.sqrt(nodes):.0f}m"
+    lines = [
+        "[topology]",
+        'kind = "random"',
+        f"nodes = {nodes}",
+        f'width = "{side}"',
+        f'height = "{side}"',
+        "",
+        "[measure]",
+        'warmup = "0s"',
+        "",
+        "[routing]",
+        'protocol = "static"',
+        "",
+        "[defaults]",
+        'scheme = "newreno"',
+        "segment = 1460",
+        "window = 64",
+        "",
+        "[[flow]]",
+        'from = "random"',
+        'to = "random"',
+        f"count = {nodes // 10}",
+    ]
+    return _write(folder / f"random-{nodes}.toml", lines)
 
 
 def write_net(case: Case, folder: Path) -> Path:

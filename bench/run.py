@@ -101,6 +101,7 @@ def main() -> int:
             rounds = min(options.rounds, 3)
             parts = [
                 scaling.growth(engine, rounds, options.duration),
+                scaling.of_an_event(engine, rounds),
                 scaling.two_cores(engine, rounds),
             ]
             blocks["scaling"] = "\n\n".join([f"meshpace {versions[engine.name]}; {document.machine()}.", *parts])

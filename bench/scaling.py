@@ -9,9 +9,12 @@ from dataclasses import dataclass
 
 from cases import scaling_mesh
 from compare import figure, markdown
-from tools import Meshpace
+from formats import write_random
+from tools import OUT, Meshpace
 
 SIZES = (10, 30, 100, 300, 1000)
+EVENTS = ((200, 20, 120), (1000, 3, 23), (5000, 2, 8))
+"""Nodes, and the simulated seconds of a short and a long run."""
 STUDIES = ("gap-parallel", "gap-cross")
 
 
@@ -81,6 +84,32 @@ def memory_per_node(small: Cost, large: Cost) -> str:
     if large.nodes == small.nodes:
         return "-"
     return f"{(large.peak_bytes - small.peak_bytes) / (large.nodes - small.nodes) / 1e3:.1f}"
+
+
+def of_an_event(engine: Meshpace, rounds: int) -> str:
+    """Processor time an event: what a longer run takes more than a shorter one, over the events that it has more."""
+    rows = [["nodes", "flows", "events of the long run", "ns / event", "beside the smallest", "the long run, s"]]
+    first = None
+    for nodes, *spans in EVENTS:
+        path = write_random(nodes, OUT)
+        costs, events, seconds = [], 0.0, []
+        for seed in range(1, rounds + 1):
+            short, long = (engine.events(path, seed, span) for span in spans)
+            costs.append(1e9 * (long.cpu_s - short.cpu_s) / (long.events - short.events))
+            events = long.events
+            seconds.append(long.cpu_s)
+            print(f"scaling  {nodes:5} nodes  seed {seed}  {costs[-1]:7.0f} ns/event", file=sys.stderr)
+        cost = statistics.median(costs)
+        first = first or cost
+        rows.append([
+            f"{nodes}", f"{nodes // 10}", f"{events:.0f}", f"{cost:.0f}", f"{cost / first:.2f}",
+            figure(statistics.median(seconds)),
+        ])  # fmt: skip
+    note = (
+        "Random nodes, one for every square of 120 m, static routes, one flow between two of them for every ten nodes, "
+        f"medians of {rounds} seeds; the last column is the whole process."
+    )
+    return f"{note}\n\n{markdown(rows)}"
 
 
 def two_cores(engine: Meshpace, rounds: int) -> str:

@@ -31,6 +31,14 @@ class Measurement:
     goodput_bps: float
 
 
+@dataclass(frozen=True)
+class Events:
+    """One run of our engine: its events, and the processor time of the whole process."""
+
+    events: float
+    cpu_s: float
+
+
 class Tool(Protocol):
     """What the comparison needs of a simulator."""
 
@@ -66,6 +74,12 @@ class Meshpace:
                 f"{case.name}: standard output of `meshpace run --json` is not JSON: {problem}"
             ) from problem
         return answer.get("runs", [answer]), done
+
+    def events(self, scenario: Path, seed: int, duration_s: float) -> Events:
+        """What a scenario file takes for so many simulated seconds."""
+        words: list[str | Path] = [self.command, "run", scenario, "--json", "--seed", str(seed)]
+        done = run([*words, "--set", f"measure.duration={duration_s:g}s"])
+        return Events(json.loads(done.output)["events"], done.cpu_s)
 
     def peak_bytes(self, case: Case, options: list[str]) -> int:
         """The peak of the memory that the same takes, Python included."""

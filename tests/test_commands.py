@@ -15,8 +15,9 @@ import pytest
 
 from commanding import Cli, wait_until_simulating
 from meshpace.cli import COMMANDS, find
-from meshpace.cli.declared import parsed
+from meshpace.cli.declared import values
 from meshpace.cli.failure import reports_failure
+from meshpace.cli.parsing import parsed
 
 NAMES = {
     "advise",
@@ -94,6 +95,30 @@ def test_options_and_files_stand_in_any_order() -> None:
     assert command is COMMANDS.commands["compare"]
     assert values["things"] == [Path("a.toml"), Path("b.toml")]
     assert (values["seeds"], values["settings"], values["json"]) == (3, ["x=1", "y=2"], False)
+
+
+@pytest.mark.parametrize(
+    ("line", "plain"),
+    [
+        ("x.toml --json --scheme a --scheme b,c --seed 3 --pcap y.pcapng", True),
+        ("--set=radio.rate=2Mbps --set a=b= x.toml --seeds=1 --seeds 2", True),
+        ("--threads 1024 x.toml --why", True),
+        ("--seed -1 x.toml", False),
+        ("--threads 1025 x.toml", False),
+        ("--json=1 x.toml", False),
+        ("x.toml --seed", False),
+        ("x.toml y.toml", False),
+        ("x.toml -- --json", False),
+        ("--no-such x.toml", False),
+        ("--json", False),
+    ],
+)
+def test_a_plain_line_is_read_without_argparse_as_with_it(line: str, plain: bool) -> None:
+    command, parser, words = find(["run", *line.split()])
+    read = values(command, words)
+    assert (read is not None) == plain
+    if plain:
+        assert read == parsed(parser, words)
 
 
 def test_a_command_for_a_host_keeps_its_own_options() -> None:

@@ -25,7 +25,8 @@ from commanding import taken
 from documents import ROOT, Block, blocks, commands, documents
 from meshpace import engine
 from meshpace.cli import find
-from meshpace.cli.declared import parsed
+from meshpace.cli.declared import values as plain_values
+from meshpace.cli.parsing import parsed
 
 HOWTOS = ROOT / "docs" / "howto"
 """Run whole by tests/test_howto.py: their commands and pieces of Python follow one another."""
@@ -125,6 +126,7 @@ def test_a_command_exists_with_its_options(block: Block, command: str) -> None: 
     assert callable(command_found)
     if left[-1:] != ["--help"]:
         values = parsed(parser, left)
+        assert plain_values(command_found, left) in (None, values), "both ways to read a command line find the same"
         assert set(values) == {action.dest for action in parser._actions if action.dest != "help"}
 
 

@@ -29,6 +29,8 @@ HEAVY = {
 """Of these none takes less than a fifth of an empty Python's start."""
 
 NEEDED_FOR_MEANS = {"dataclasses", "inspect"}
+NOT_FOR_A_RUN = {"argparse", "contextlib", "enum", "json", "pathlib", "re", "typing", "urllib.parse"}
+"""Each takes a tenth of an empty Python's start or more, and a run that prints JSON needs none."""
 
 
 @pytest.mark.parametrize(
@@ -57,6 +59,7 @@ def test_nothing_heavy_is_loaded(words: list[str], chain: Path, cli: Cli) -> Non
     loaded = set(done.stderr.split())
     assert "meshpace.cli.declared" in loaded, "the list is not there"
     assert not loaded & (HEAVY if words != ["run", "CHAIN"] else HEAVY - NEEDED_FOR_MEANS)
+    assert words != ["run", "CHAIN", "--json"] or not loaded & NOT_FOR_A_RUN
     assert ("shutil" in loaded) == ("--help" in words), "help is as wide as the terminal, and nothing else"
     assert ("meshpace._engine" in loaded) == (words[-1] not in {"--help", "list"})
 

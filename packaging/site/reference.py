@@ -11,7 +11,8 @@ from typing import Any
 
 from meshpace import engine
 from meshpace.cli import COMMANDS
-from meshpace.cli.declared import Group, parser_of
+from meshpace.cli.declared import Group
+from meshpace.cli.parsing import parser_of
 
 _PLACES = {
     "congestion": "sender", "pacing": "its pacing", "ack_policy": "receiver", "relay": "relays", "gateway": "gateway",

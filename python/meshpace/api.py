@@ -13,11 +13,12 @@ from meshpace import engine, shown
 from meshpace.bounds import MAX_SEED, MAX_SEEDS, MAX_THREADS
 from meshpace.engine import Job, ScenarioError
 from meshpace.errors import MendableError
-from meshpace.files import contents, replacing
+from meshpace.files import replacing
 from meshpace.formula import Formula
 from meshpace.frames import data_frame
 from meshpace.keyed import written as _written
 from meshpace.results import RunResult
+from meshpace.scenario_files import contents
 from meshpace.words import counted
 
 if TYPE_CHECKING:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
-
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from meshpace.formula import Formula
 
 
@@ -35,6 +34,8 @@ def schemes_in_words(
 
 def spoken(words: Sequence[str], unsaved: Sequence[str]) -> str:
     """A command in a line; where something stands in no file, a comment that says so before repeating it."""
+    import shlex
+
     command = shlex.join(words)
     if not unsaved:
         return command

@@ -2,33 +2,35 @@
 
 from __future__ import annotations
 
-import json
-import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
-
 from meshpace import _engine
 from meshpace._engine import ScenarioError
+from meshpace.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+    from typing import Any, TypeVar
+
     from meshpace.formula import Formula
     from meshpace.results import FlowLoss, RunResult
 
+    _T = TypeVar("_T")
+    _Formulated = tuple[
+        tuple[str, bytes, list[str], str | None, int], list[tuple[str, Callable[[], object], bool, bool, bool, bool]]
+    ]
+    """A job as the engine takes it, and of each formula its name, its class, and what it decides as."""
+
 __all__ = [
-    "Columns", "Job", "ScenarioError", "about", "complaints", "film", "fingerprint", "resolve", "routings", "run_many",
-    "run_many_json", "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables", "version", "why", "winf",
+    "Columns", "Job", "ScenarioError", "about", "any_gateway", "complaints", "film", "fingerprint", "resolve",
+    "routings", "run_many", "run_many_json", "run_watched", "schema", "schemes", "schemes_in_use", "throttle_tables",
+    "version", "why", "winf",
 ]  # fmt: skip
 
 version = _engine.version
 fingerprint = _engine.fingerprint
 """Of the sources that the engine was built of: equal for engines whose results are equal."""
 
-_Formulated = tuple[
-    tuple[str, bytes, list[str], str | None, int], list[tuple[str, Callable[[], object], bool, bool, bool, bool]]
-]
-"""A job as the engine takes it, and of each formula its name, its class, and what it decides as."""
 Columns = dict[str, bytes | list[str]]
 """Numbers as bytes of little-endian 64-bit floats, names as lists."""
 
@@ -88,18 +90,23 @@ def _with_formulas(fields: tuple[Any, ...], formulas: tuple[Any, ...]) -> Job:
     return Job(*fields)._replace(formulas=tuple(map(unpacked, formulas)))
 
 
-@contextmanager
-def _telling(jobs: Sequence[Job]) -> Iterator[None]:
+def _decoded(text: str) -> Any:
+    """What the engine says as JSON. Its reader is loaded here: printing a result as it came takes none."""
+    import json
+
+    return json.loads(text)
+
+
+def _telling(jobs: Sequence[Job], call: Callable[[], _T]) -> _T:
     """Errors as users are told them: with the setting that brings them about, and where in a formula's file."""
     formulas = tuple(dict.fromkeys(formula for job in jobs for formula in job.formulas))
     try:
         if not formulas:
-            yield
-            return
+            return call()
         from meshpace.formula_files import blaming
 
         with blaming(formulas):
-            yield
+            return call()
     except ScenarioError as error:
         raise _blamed(jobs, error) from None
 
@@ -114,8 +121,7 @@ def run_many_json(
     Raises:
         ScenarioError: the first job in order that cannot be run.
     """
-    with _telling(jobs):
-        return _engine.run_many([job._formulated() for job in jobs], threads, progress)
+    return _telling(jobs, lambda: _engine.run_many([job._formulated() for job in jobs], threads, progress))
 
 
 def _blamed(jobs: Sequence[Job], error: ScenarioError) -> ScenarioError:
@@ -133,7 +139,7 @@ def run_many(
     jobs: Sequence[Job], threads: int | None = None, progress: Callable[[int], None] | None = None
 ) -> list[RunResult]:
     """As :func:`run_many_json`, decoded."""
-    return [json.loads(text) for text in run_many_json(jobs, threads, progress)]
+    return [_decoded(text) for text in run_many_json(jobs, threads, progress)]
 
 
 def run_watched(
@@ -150,8 +156,7 @@ def run_watched(
         OSError: the capture cannot be written.
     """
     target = None if capture is None else (str(capture), list(nodes), list(flows))
-    with _telling([job]):
-        return _engine.run_watched(job._formulated(), series, target, progress)
+    return _telling([job], lambda: _engine.run_watched(job._formulated(), series, target, progress))
 
 
 def winf(path: Path, *, window_s: float, min_bytes: int) -> dict[str, Any]:
@@ -161,7 +166,7 @@ def winf(path: Path, *, window_s: float, min_bytes: int) -> dict[str, Any]:
         OSError: the file cannot be read.
         ValueError: nothing can be made of it.
     """
-    found: dict[str, Any] = json.loads(_engine.winf(str(path), window_s, min_bytes))
+    found: dict[str, Any] = _decoded(_engine.winf(str(path), window_s, min_bytes))
     return found
 
 
@@ -177,9 +182,8 @@ def film(
         ScenarioError: the scenario cannot be run.
         ValueError: a time is negative.
     """
-    with _telling([job]):
-        result, shots = _engine.film(job._formulated(), begin_s, length_s, frames, progress)
-    return json.loads(result), json.loads(shots)
+    result, shots = _telling([job], lambda: _engine.film(job._formulated(), begin_s, length_s, frames, progress))
+    return _decoded(result), _decoded(shots)
 
 
 def complaints(job: Job) -> list[str]:
@@ -189,6 +193,8 @@ def complaints(job: Job) -> list[str]:
 
 def _by_class(job: Job, message: str) -> str:
     """The same message, with the class of a formula in place of the settings that make its base of it."""
+    import re
+
     for formula in job.formulas:
         keys = f"--set scheme.{formula.scheme_name()}."
         message = message.replace(f"{keys}base:", f"{formula.__qualname__}.base:")
@@ -202,9 +208,8 @@ def why(job: Job, progress: Callable[[int], None] | None = None) -> tuple[str, l
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    with _telling([job]):
-        text, losses = _engine.why(job._formulated(), progress)
-    return text, json.loads(losses)
+    text, losses = _telling([job], lambda: _engine.why(job._formulated(), progress))
+    return text, _decoded(losses)
 
 
 def resolve(job: Job) -> dict[str, Any]:
@@ -213,8 +218,7 @@ def resolve(job: Job) -> dict[str, Any]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    with _telling([job]):
-        resolved: dict[str, Any] = json.loads(_engine.resolve(job._tuple()))
+    resolved: dict[str, Any] = _decoded(_telling([job], lambda: _engine.resolve(job._tuple())))
     return resolved
 
 
@@ -224,9 +228,20 @@ def schemes_in_use(job: Job) -> dict[str, dict[str, Any]]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
-    with _telling([job]):
-        found: dict[str, dict[str, Any]] = json.loads(_engine.schemes_in_use(job._tuple()))
+    found: dict[str, dict[str, Any]] = _decoded(_telling([job], lambda: _engine.schemes_in_use(job._tuple())))
     return found
+
+
+def any_gateway(job: Job) -> bool:
+    """Whether a scheme in use has a gateway part. Where this is false, none has.
+
+    It is asked of the text: most runs have none, and JSON's reader takes longer to load than a small scenario to run.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    text = _telling([job], lambda: _engine.schemes_in_use(job._tuple()))
+    return text.count('"gateway":') != text.count('"gateway":"none"')
 
 
 def routings() -> list[dict[str, Any]]:
@@ -234,13 +249,13 @@ def routings() -> list[dict[str, Any]]:
 
     The word is for conditions of studies; the profile is None where the protocol has but one.
     """
-    table: list[dict[str, Any]] = json.loads(_engine.routings())
+    table: list[dict[str, Any]] = _decoded(_engine.routings())
     return table
 
 
 def schemes() -> list[dict[str, Any]]:
     """The table of schemes: name, summary, source, parameters."""
-    table: list[dict[str, Any]] = json.loads(_engine.schemes())
+    table: list[dict[str, Any]] = _decoded(_engine.schemes())
     return table
 
 

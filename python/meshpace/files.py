@@ -15,26 +15,6 @@ class SameFileError(MendableError):
     """A file would be written over what a command reads, or over another that it writes."""
 
 
-def contents(path: Path) -> bytes:
-    """What is in a scenario file; of one that goes on and on (``/dev/zero``) enough for the engine to refuse it.
-
-    Raises:
-        OSError: it cannot be read.
-    """
-    with found(path).open("rb") as file:
-        return file.read(2**26)
-
-
-def found(path: Path) -> Path:
-    """Where a scenario lies: there, or, of ``scenarios/NAME.toml``, among those that come with the package."""
-    if path.parts[:-1] != ("scenarios",) or path.exists():
-        return path
-    from meshpace.project import scenario_directory
-
-    carried = scenario_directory() / path.name
-    return carried if carried.is_file() else path
-
-
 def distinct(written: Mapping[str, Path | None], read: Iterable[Path]) -> None:
     """Looks whether every file that is written is another one, and none that is read.
 

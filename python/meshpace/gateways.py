@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from meshpace.engine import Job, ScenarioError, resolve, schemes_in_use
+from meshpace.engine import ScenarioError, any_gateway, resolve, schemes_in_use
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from meshpace.engine import Job
 
 _BY_GATEWAYS = ("none", "wireless-khd")
 """Paces of senders that are none without a gateway: wireless-khd needs what the gateway tells (schemes.md 3.2)."""
@@ -15,6 +19,8 @@ def unpaced(job: Job) -> dict[str, list[str]]:
     Raises:
         ScenarioError: the scenario cannot be run.
     """
+    if not any_gateway(job):
+        return {}
     # Senders of a formula have its pace.
     own = {formula.scheme_name() for formula in job.formulas if formula.decides()[0]}
     schemes = {

@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
 
 from meshpace import gateways, precedence
-from meshpace.engine import Job, complaints
+from meshpace.engine import complaints
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from meshpace.engine import Job
 
 _NOTES = (precedence.note, gateways.note)
 

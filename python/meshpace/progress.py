@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 import time
-from types import TracebackType
-from typing import TYPE_CHECKING, Self
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import TracebackType
+    from typing import Self
+
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 

@@ -13,7 +13,8 @@ from meshpace.advice.errors import AdviceError
 from meshpace.advice.make import Advice, Question
 from meshpace.advice.make import advise as make_advice
 from meshpace.advice.show import as_json, print_advice
-from meshpace.files import contents, replacing
+from meshpace.files import replacing
+from meshpace.scenario_files import contents
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps.model import Source

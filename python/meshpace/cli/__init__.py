@@ -4,23 +4,59 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
-from typing import NoReturn
+from collections.abc import Iterator, Mapping, Sequence
 
-from meshpace.cli import commands, emulate, studies
-from meshpace.cli.declared import Command, Group, Parser, fill, no_such, parsed, parser_of, summary
+from meshpace.cli.declared import Command, Group, values
 
-_NAMES = {"import_mesh": "import"}
-"""Commands whose name is a word of Python's own."""
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+    from meshpace.cli.parsing import Parser
+
+
+class _Commands(Mapping[str, Command | Group]):
+    """Commands by name, each loaded when it is asked for."""
+
+    def __init__(self, where: Mapping[str, str]) -> None:
+        self._where = where
+
+    def __getitem__(self, name: str) -> Command | Group:
+        module, _, found = self._where[name].partition(".")
+        loaded: Command | Group = getattr(__import__(f"meshpace.cli.{module}", fromlist=[found]), found)
+        return loaded
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._where)
+
+    def __len__(self) -> int:
+        return len(self._where)
+
 
 COMMANDS = Group(
     "meshpace",
     "Adaptive pacing for TCP over multihop wireless meshes.",
-    {
-        **{_NAMES.get(command.__name__, command.__name__): command for command in commands.ALL},
-        **{group.name: group for group in (studies.GROUP, emulate.GROUP)},
-    },
-)
+    _Commands({
+        "run": "running.run",
+        "sweep": "sweeping.sweep",
+        "winf": "commands.winf",
+        "compare": "sweeping.compare",
+        "advise": "advising.advise",
+        "check": "sweeping.check",
+        "import": "importing.import_mesh",
+        "schemes": "commands.schemes",
+        "scenarios": "commands.scenarios",
+        "schema": "commands.schema",
+        "demo": "commands.demo",
+        "crosscheck": "commands.crosscheck",
+        "validate": "commands.validate",
+        "calibrate": "commands.calibrate",
+        "report": "commands.report",
+        "store": "commands.store",
+        "study": "studies.GROUP",
+        "emulate": "emulate.GROUP",
+    }),
+)  # fmt: skip
 
 _SHELLS = ("bash", "zsh", "fish")
 
@@ -31,8 +67,13 @@ def main() -> None:
         import argcomplete
 
         argcomplete.autocomplete(tree(COMMANDS, COMMANDS.name, whole=True), always_complete_options="long")
-    command, parser, words = find(sys.argv[1:])
-    command(**parsed(parser, words))
+    command, prog, words = _sought(sys.argv[1:])
+    told = values(command, words)
+    if told is None:
+        from meshpace.cli.parsing import parsed, parser_of
+
+        told = parsed(parser_of(command, prog), words)
+    command(**told)
 
 
 def find(words: Sequence[str]) -> tuple[Command, Parser, list[str]]:
@@ -41,6 +82,14 @@ def find(words: Sequence[str]) -> tuple[Command, Parser, list[str]]:
     Raises:
         SystemExit: help, the version or a completion was asked for, and is printed; or there is no such command.
     """
+    from meshpace.cli.parsing import parser_of
+
+    command, prog, left = _sought(words)
+    return command, parser_of(command, prog), left
+
+
+def _sought(words: Sequence[str]) -> tuple[Command, str, list[str]]:
+    """The command that the words ask for, what it is called there, and what is left to parse."""
     group, prog, left = COMMANDS, COMMANDS.name, list(words)
     while True:
         first = left[0] if left else "--help"
@@ -50,18 +99,22 @@ def find(words: Sequence[str]) -> tuple[Command, Parser, list[str]]:
             left.insert(0, first := group.default or "")
         found, left, prog = group.commands[first], left[1:], f"{prog} {first}"
         if not isinstance(found, Group):
-            return found, parser_of(found, prog), left
+            return found, prog, left
         group = found
 
 
 def tree(group: Group, prog: str, *, whole: bool = False) -> Parser:
     """A group's commands as one parser, for its help; the ``whole`` of it has their options, for completion."""
+    from meshpace.cli.parsing import Parser
+
     parser = Parser(prog, group.help)
     _fill(parser, group, whole=whole)
     return parser
 
 
 def _fill(parser: Parser, group: Group, *, whole: bool) -> None:
+    from meshpace.cli.parsing import fill, summary
+
     if group is COMMANDS:
         parser.add_argument("--version", action="store_true", help="Print the version and exit.")
         parser.add_argument(
@@ -86,6 +139,8 @@ def _say(group: Group, prog: str, words: Sequence[str]) -> NoReturn:
 
         print(f"meshpace {engine.version()}")
         raise SystemExit(0)
+    from meshpace.cli.parsing import no_such
+
     parser = tree(group, prog)
     if first in {"-h", "--help"}:
         parser.print_help()

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
 from meshpace.bounds import MAX_THREADS
-from meshpace.cli.declared import Argument, Option
+from meshpace.cli.declared import Annotated, Argument, Option, Path
 from meshpace.cli.failure import InputError
 from meshpace.commands import is_formula_file
-from meshpace.files import contents
+from meshpace.scenario_files import contents
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from meshpace.engine import Job
     from meshpace.formula import Formula
@@ -33,7 +30,7 @@ Json = Annotated[bool, Option("--json", help="Print one JSON object and nothing 
 
 
 def job(
-    scenario: Path, settings: list[str] | None, scheme: str | type[Formula] | None, seed: int = 1
+    scenario: Path | str, settings: list[str] | None, scheme: str | type[Formula] | None, seed: int = 1
 ) -> Job:  # fmt: skip
     """One run of the file ``scenario``.
 
@@ -47,7 +44,7 @@ def job(
 
 
 def job_of_each_seed(
-    scenario: Path, settings: list[str] | None, scheme: str | type[Formula] | None, seeds: int
+    scenario: Path | str, settings: list[str] | None, scheme: str | type[Formula] | None, seeds: int
 ) -> list[Job]:  # fmt: skip
     """Runs of ``scenario`` with the seeds 1 to ``seeds``.
 
@@ -68,6 +65,8 @@ def seconds_of(budget: str | None) -> float:
     Raises:
         InputError: it is no time.
     """
+    import re
+
     text = _BUDGET if budget is None else budget
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(s|min|h)\s*", text)
     if found is None:

@@ -1,54 +1,14 @@
-"""The commands. Each imports what it needs when called, so that ``meshpace run`` starts at once."""
+"""Commands that have no file of their own. Each imports what it needs when called, so that it starts at once."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated
 
-from meshpace.bounds import MAX_SEED, MAX_SEEDS
-from meshpace.cli.advising import advise
-from meshpace.cli.arguments import (
-    Json,
-    Scenario,
-    Scheme,
-    Settings,
-    Threads,
-    one_scheme,
-    one_scheme_or_formula,
-)
+from meshpace.bounds import MAX_SEEDS
+from meshpace.cli.arguments import Json, Scenario, Scheme, Settings, Threads, one_scheme
 from meshpace.cli.declared import Argument, Option
 from meshpace.cli.failure import reports_failure
-from meshpace.cli.importing import import_mesh
-from meshpace.cli.sweeping import check, compare, sweep
-
-
-@reports_failure
-def run(
-    scenario: Scenario,
-    scheme: Scheme = None,
-    seed: Annotated[int | None, Option(min=0, max=MAX_SEED, help="Seed of the one run; 1 by default.")] = None,
-    seeds: Annotated[int | None, Option(min=1, max=MAX_SEEDS, help="Run the seeds 1 to this.")] = None,
-    settings: Settings = None,
-    json: Json = False,
-    pcap: Annotated[Path | None, Option(help="Write a pcapng capture with radiotap headers.")] = None,
-    pcap_node: Annotated[
-        list[str] | None, Option(metavar="A,B", help="Of the capture: frames that these nodes send or are meant for.")
-    ] = None,
-    pcap_flow: Annotated[
-        list[str] | None, Option(metavar="A,B", help="Of the capture: frames that carry packets of these flows.")
-    ] = None,
-    trace: Annotated[Path | None, Option(help="Write the time series as Parquet.")] = None,
-    threads: Threads = None,
-    why: Annotated[bool, Option("--why", help="Tell what each flow lost, where, and what held it back.")] = False,
-    film: Annotated[Path | None, Option(help="Write a film of the air: one HTML file.")] = None,
-    report: Annotated[Path | None, Option(help="Write flows, losses, network and film: one HTML file.")] = None,
-) -> None:
-    """Simulate a scenario."""
-    from meshpace.cli.simulate import Captured, names_of, simulate
-
-    chosen = one_scheme_or_formula(scheme, "run")
-    captured = Captured(pcap, names_of("--pcap-node", pcap_node), names_of("--pcap-flow", pcap_flow))
-    simulate(scenario, chosen, seed, seeds, settings, json, captured, trace, threads, why, film, report)
 
 
 @reports_failure
@@ -207,23 +167,3 @@ def store(
     from meshpace.study.engines import print_store
 
     print_store(directory, json)
-
-
-ALL = (
-    run,
-    sweep,
-    winf,
-    compare,
-    advise,
-    check,
-    import_mesh,
-    schemes,
-    scenarios,
-    schema,
-    demo,
-    crosscheck,
-    validate,
-    calibrate,
-    report,
-    store,
-)

@@ -1,22 +1,42 @@
-"""Commands as functions: the annotations of their parameters say what argparse is told.
+"""Commands as functions: the annotations of their parameters say what a command line may have.
 
 ``Annotated[int, Option(min=1, help="...")]`` is an option of the parameter's name, ``Annotated[Path, Argument(...)]`` a
-word that is none; ``bool`` is a flag, a list may be repeated, a parameter without a default must be given. Only
-argparse lies underneath: libraries that read annotations take several times as long to load as Python itself.
+word that is none; ``bool`` is a flag, a list may be repeated, a parameter without a default must be given.
+
+:func:`values` reads a command line that is right and has nothing unusual, so that a command starts at once: this file
+loads neither argparse nor :mod:`typing`. All else is :mod:`meshpace.cli.parsing`'s, which goes by the same annotations.
 """
 
 from __future__ import annotations
 
-import argparse
-import sys
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from pathlib import Path
-from typing import Annotated, Any, NamedTuple, NoReturn, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
-BAD_INPUT = 2
-_NARROW, _MARGIN = 78, 2
-"""What help has where there is no terminal, and what it leaves of one's width, as argparse does."""
+TYPE_CHECKING = False
+"""As :mod:`typing` has it."""
+
+if TYPE_CHECKING:
+    from pathlib import Path as Path  # noqa: PLC0414 - others import it from here
+    from typing import Annotated as Annotated  # noqa: PLC0414
+    from typing import Any
+else:
+
+    class Annotated:
+        """A type with an option or argument, as :mod:`typing`'s, which takes as long to load as Python itself."""
+
+        def __class_getitem__(cls, said: tuple[object, object]) -> Annotated:
+            made = cls()
+            made.__origin__, *made.__metadata__ = said
+            return made
+
+    class Path:
+        """Makes paths; what they are made of is loaded for the first one."""
+
+        def __new__(cls, text: str) -> object:
+            """The real one."""
+            from pathlib import Path as Made
+
+            return Made(text)
+
 
 Command = Callable[..., None]
 
@@ -43,148 +63,90 @@ class Argument:
         self.metavar, self.help, self.rest = metavar, help, rest
 
 
-class Group(NamedTuple):
+class Group:
     """Commands below a command. The ``default`` one's name may be left out."""
 
-    name: str
-    help: str
-    commands: Mapping[str, Command | Group]
-    default: str | None = None
+    def __init__(
+        self,
+        name: str,
+        help: str,  # noqa: A002
+        commands: Mapping[str, Command | Group],
+        default: str | None = None,
+    ) -> None:
+        self.name, self.help, self.commands, self.default = name, help, commands, default
 
 
-class Parser(argparse.ArgumentParser):
-    """Says in one line what is wrong, as every error of ours."""
+class Parameter:
+    """A parameter of a command: the ``kind`` of one value, and whether there may be ``several``."""
 
-    def __init__(self, prog: str, description: str) -> None:
-        super().__init__(prog, description=description, allow_abbrev=False, add_help=False, formatter_class=_Help)
-        self._optionals.title = "Options"
-        self._positionals.title = "Arguments"
-        self.add_argument("-h", "--help", action="help", help="Show this and exit.")
+    def __init__(self, name: str, hint: Any, *, default: object, required: bool) -> None:
+        kind, self.how = hint.__origin__, hint.__metadata__[0]
+        # Of `list[str] | None` the list, of `list[str]` the words.
+        if not hasattr(kind, "__origin__"):
+            kind = next((found for found in getattr(kind, "__args__", ()) if found is not type(None)), kind)
+        self.several = getattr(kind, "__origin__", None) is list
+        self.name, self.default, self.required = name, default, required
+        self.kind: Any = kind.__args__[0] if self.several else kind
 
-    def error(self, message: str) -> NoReturn:
-        """Ends with exit status 2."""
-        print(f"{self.prog}: {message.removeprefix('argument ')}", file=sys.stderr)
-        raise SystemExit(BAD_INPUT)
-
-    def format_help(self) -> str:
-        """As wide as the terminal."""
-        # Only here: its module loads all of Python's compressors, a fifth of an empty Python's start.
-        from shutil import get_terminal_size
-
-        self.formatter_class = partial(_Help, width=get_terminal_size().columns - _MARGIN)
-        return super().format_help()
-
-    def options(self) -> list[str]:
-        """Every option's names."""
-        return [name for action in self._actions for name in action.option_strings]
+    def words(self) -> tuple[str, ...]:
+        """The names of an option."""
+        return self.how.names or (f"--{self.name.replace('_', '-')}",)
 
 
-class _Help(argparse.HelpFormatter):
-    """Wide enough that most options take one line."""
-
-    def __init__(self, prog: str, width: int = _NARROW) -> None:
-        super().__init__(prog, max_help_position=32, width=width)
-
-    def add_usage(self, usage: str | None, actions: Any, groups: Any, prefix: str | None = None) -> None:
-        super().add_usage(usage, actions, groups, "Usage: " if prefix is None else prefix)
-
-
-def parser_of(command: Command, prog: str) -> Parser:
-    """The parser of one command."""
-    parser = Parser(prog, summary(command))
-    fill(parser, command)
-    return parser
-
-
-def summary(command: Command) -> str:
-    """What a command does, in a line."""
-    return (command.__doc__ or "").strip()
-
-
-def fill(parser: argparse.ArgumentParser, command: Command) -> None:
-    """Tells a parser the command's arguments and options."""
-    plain: Any = _plain(command)
+def parameters(command: Command) -> Iterator[Parameter]:
+    """What a command may be told."""
+    plain: Any = command
+    while (inner := getattr(plain, "__wrapped__", None)) is not None:
+        plain = inner  # the function inside its decorators
     names = plain.__code__.co_varnames[: plain.__code__.co_argcount]
     given = plain.__defaults__ or ()
     defaults = dict(zip(names[len(names) - len(given) :], given, strict=True))
-    hints = get_type_hints(plain, include_extras=True)
     for name in names:
-        assert get_origin(hints[name]) is Annotated, f"{plain.__name__}: {name} says neither Option nor Argument"
-        kind, how = get_args(hints[name])
-        if isinstance(how, Argument):
-            _add_argument(parser, name, kind, how)
+        hint = eval(plain.__annotations__[name], plain.__globals__)  # noqa: S307 - a line of this package
+        assert hasattr(hint, "__metadata__"), f"{plain.__name__}: {name} says neither Option nor Argument"
+        yield Parameter(name, hint, default=defaults.get(name), required=name not in defaults)
+
+
+def values(command: Command, words: Sequence[str]) -> dict[str, Any] | None:
+    """The values of a command's parameters; ``None`` where something is wrong, or is not said in the plainest way."""
+    taken: dict[str, Any] = {}
+    options: dict[str, Parameter] = {}
+    arguments = []
+    for parameter in parameters(command):
+        if isinstance(parameter.how, Argument):
+            if parameter.several or parameter.how.rest:
+                return None
+            arguments.append(parameter)
         else:
-            _add_option(parser, name, kind, how, defaults)
+            taken[parameter.name] = parameter.default
+            options.update(dict.fromkeys(parameter.words(), parameter))
+    missing = {parameter.name for parameter in options.values() if parameter.required}
+    left = iter(words)
+    try:
+        for word in left:
+            if not word.startswith("-"):
+                parameter = arguments.pop(0)
+                taken[parameter.name] = parameter.kind(word)
+                continue
+            name, equals, text = word.partition("=")
+            parameter = options[name]
+            if parameter.kind is bool:
+                if equals:
+                    return None
+                taken[parameter.name] = True
+                continue
+            if not equals and (text := next(left)).startswith("-"):
+                return None
+            value = reader(parameter.kind, parameter.how.min, parameter.how.max)(text)
+            taken[parameter.name] = [*(taken[parameter.name] or ()), value] if parameter.several else value
+            missing.discard(parameter.name)
+    except (IndexError, KeyError, StopIteration, ValueError):
+        return None
+    return None if arguments or missing else taken
 
 
-def parsed(parser: Parser, words: Sequence[str]) -> dict[str, Any]:
-    """The values of a command's parameters; options and other words may stand in any order."""
-    if any(action.nargs == argparse.REMAINDER for action in parser._actions):
-        found, unknown = parser.parse_known_args(words)
-    else:
-        if {"-h", "--help"} & set(words):
-            parser.print_help()
-            raise SystemExit(0)
-        parser.usage = ""  # errors do not tell it, and parse_known_intermixed_args would lay it out each time
-        found, unknown = parser.parse_known_intermixed_args(words)
-    if unknown:
-        parser.error(no_such("option" if unknown[0].startswith("-") else "argument", unknown[0], parser.options()))
-    return vars(found)
-
-
-def no_such(what: str, found: str, allowed: Sequence[str]) -> str:
-    """``found`` is none of ``allowed``, of which the nearest is named."""
-    import difflib
-
-    near = difflib.get_close_matches(found.partition("=")[0], allowed, n=1)
-    return f"no such {what}: {found}" + (f"; did you mean {near[0]}?" if near else "")
-
-
-def _plain(command: Command) -> Command:
-    """The function inside its decorators."""
-    while (inner := getattr(command, "__wrapped__", None)) is not None:
-        command = inner
-    return command
-
-
-def _single(kind: Any) -> tuple[Any, bool]:
-    """The type of one value, and whether there may be several."""
-    kinds = [found for found in get_args(kind) if found is not type(None)] if get_origin(kind) is not list else []
-    kind = kinds[0] if kinds else kind
-    return (get_args(kind)[0], True) if get_origin(kind) is list else (kind, False)
-
-
-def _add_argument(parser: argparse.ArgumentParser, name: str, kind: Any, how: Argument) -> None:
-    single, several = _single(kind)
-    nargs = argparse.REMAINDER if how.rest else "+" if several else None
-    parser.add_argument(
-        name, metavar=how.metavar, help=how.help.replace("%", "%%"), nargs=nargs, type=_reader(single, None, None)
-    )
-
-
-def _add_option(
-    parser: argparse.ArgumentParser, name: str, kind: Any, how: Option, defaults: Mapping[str, Any]
-) -> None:
-    single, several = _single(kind)
-    names = how.names or (f"--{name.replace('_', '-')}",)
-    default = defaults.get(name)
-    if single is bool:
-        parser.add_argument(*names, dest=name, action="store_true", help=how.help)
-        return
-    said = [how.help]
-    bounds = _bounds(how.min, how.max)
-    if bounds:
-        said.append(f"[{bounds}]")
-    if default is not None:
-        said.append(f"[default: {default}]")
-    parser.add_argument(
-        *names, dest=name, action="append" if several else "store", default=default, required=name not in defaults,
-        metavar=how.metavar or {int: "N", float: "X", Path: "FILE"}.get(single, "TEXT"),
-        type=_reader(single, how.min, how.max), help=" ".join(said).replace("%", "%%"),
-    )  # fmt: skip
-
-
-def _bounds(low: float | None, high: float | None) -> str:
+def bounds(low: float | None, high: float | None) -> str:
+    """What a number may be, in words."""
     if low is None:
         return "" if high is None else f"up to {high:g}"
     return f"from {low:g} on" if high is None else f"{_grouped(low)} to {_grouped(high)}"
@@ -194,7 +156,11 @@ def _grouped(bound: float) -> str:
     return f"{bound:,}" if isinstance(bound, int) else f"{bound:,.15g}"
 
 
-def _reader(kind: Any, low: float | None, high: float | None) -> Callable[[str], Any]:
+def reader(kind: Any, low: float | None, high: float | None) -> Callable[[str], Any]:
+    """Makes a value of a word.
+
+    It raises a ValueError that says what was found and what is allowed where the word is no such number.
+    """
     if kind not in {int, float}:
         return kind  # type: ignore[no-any-return]
 
@@ -204,8 +170,8 @@ def _reader(kind: Any, low: float | None, high: float | None) -> Callable[[str],
         except ValueError:
             value = None
         if value is None or (low is not None and not value >= low) or (high is not None and not value <= high):
-            allowed = " ".join(filter(None, ("a whole number" if kind is int else "a number", _bounds(low, high))))
-            raise argparse.ArgumentTypeError(f"found {text!r}; allowed: {allowed}")
+            allowed = " ".join(filter(None, ("a whole number" if kind is int else "a number", bounds(low, high))))
+            raise ValueError(f"found {text!r}; allowed: {allowed}")
         return value
 
     return read

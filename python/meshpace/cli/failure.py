@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-import functools
 import os
 import sys
-from collections.abc import Callable
-from typing import NoReturn, ParamSpec
 
 from meshpace.errors import MendableError
 from meshpace.starting import INTERRUPTED, interruptible
 
-BAD_INPUT = 2
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn, ParamSpec
 
-_P = ParamSpec("_P")
+    _P = ParamSpec("_P")
+
+BAD_INPUT = 2
 
 
 class InputError(MendableError):
@@ -29,7 +31,6 @@ def fail(message: object) -> NoReturn:
 def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
     """Turns what a user can cause and mend into :func:`fail`; everything else stays a traceback."""
 
-    @functools.wraps(command)
     def wrapped(*args: _P.args, **kwargs: _P.kwargs) -> None:
         try:
             interruptible()
@@ -52,6 +53,9 @@ def reports_failure(command: Callable[_P, None]) -> Callable[_P, None]:
                 raise
             _end_interrupted()
 
+    # As functools.wraps, whose module takes as long to load as all else here.
+    wrapped.__module__, wrapped.__name__, wrapped.__doc__ = command.__module__, command.__name__, command.__doc__
+    wrapped.__wrapped__ = command  # type: ignore[attr-defined]
     return wrapped
 
 

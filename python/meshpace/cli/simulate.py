@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
-from contextlib import ExitStack
-from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+import os
 
 from meshpace import engine
 from meshpace.cli.arguments import job, job_of_each_seed
 from meshpace.cli.failure import InputError
-from meshpace.files import distinct, replacing
 from meshpace.notes import tell
 from meshpace.progress import Progress
+from meshpace.records import NamedTuple
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from meshpace.formula import Formula
 
 
@@ -43,7 +43,7 @@ def names_of(option: str, words: list[str] | None) -> tuple[str, ...]:
 
 
 def simulate(
-    scenario: Path,
+    scenario: str,
     scheme: str | type[Formula] | None,
     seed: int | None,
     seeds: int | None,
@@ -57,7 +57,7 @@ def simulate(
     report: Path | None = None,
 ) -> None:
     """Runs one seed or several and prints the result."""
-    pcap = captured.path
+    pcap, name_of_file = captured.path, os.path.basename(scenario)  # noqa: PTH119 - pathlib is loaded where it is needed
     for option, names in (("--pcap-node", captured.nodes), ("--pcap-flow", captured.flows)):
         if names and pcap is None:
             raise InputError(f"{option}: found without --pcap; allowed: both, or neither")
@@ -71,22 +71,29 @@ def simulate(
                 raise InputError(f"--seeds and {name} exclude each other: {name} belongs to one run")
         jobs = job_of_each_seed(scenario, settings, scheme, seeds)
         tell(jobs[:1])
-        with Progress(scenario.name, len(jobs)) as progress:
+        with Progress(name_of_file, len(jobs)) as progress:
             texts = engine.run_many_json(jobs, threads, progress)
     else:
-        distinct({"--pcap": pcap, "--trace": trace, "--film": film, "--report": report}, [scenario])
+        if pcap or trace or film or report:
+            from pathlib import Path
+
+            from meshpace.files import distinct
+
+            distinct({"--pcap": pcap, "--trace": trace, "--film": film, "--report": report}, [Path(scenario)])
         only = job(scenario, settings, scheme, 1 if seed is None else seed)
         tell([only])
         if why or film or report:
             from meshpace.cli.explained import explained
 
-            with Progress(scenario.name, 1) as progress:
+            with Progress(name_of_file, 1) as progress:
                 explained(only, as_json=as_json, why=why, film=film, report=report, progress=progress)
             return
         texts = [_run_one(only, captured, trace)]
     if as_json:
         _print_whole(texts[0] if seeds is None else f'{{"schema": 1, "runs": [{", ".join(texts)}]}}')
         return
+    import json
+
     from meshpace.cli.tables import print_runs
 
     print_runs([json.loads(text) for text in texts])
@@ -113,18 +120,25 @@ def _check_names(one: engine.Job, captured: Captured) -> None:
 
 def _run_one(one: engine.Job, captured: Captured, trace: Path | None) -> str:
     _check_names(one, captured)
-    pcap = captured.path
+    with Progress(os.path.basename(one.name), 1) as progress:  # noqa: PTH119
+        if captured.path is None and trace is None:
+            return engine.run_many_json([one], 1, progress)[0]
+        return _run_watched(one, captured, trace, progress)
+
+
+def _run_watched(one: engine.Job, captured: Captured, trace: Path | None, progress: Progress) -> str:
+    from contextlib import ExitStack
+
+    from meshpace.files import replacing
+
     with ExitStack() as stack:
         # Both files take their places only after the run has succeeded and both are complete.
-        capture = stack.enter_context(replacing(pcap)) if pcap else None
+        capture = stack.enter_context(replacing(captured.path)) if captured.path else None
         table = stack.enter_context(replacing(trace)) if trace else None
-        with Progress(Path(one.name).name, 1) as progress:
-            if capture is None and table is None:
-                return engine.run_many_json([one], 1, progress)[0]
-            text, columns = engine.run_watched(
-                one, series=table is not None, capture=capture, nodes=captured.nodes, flows=captured.flows,
-                progress=progress,
-            )  # fmt: skip
+        text, columns = engine.run_watched(
+            one, series=table is not None, capture=capture, nodes=captured.nodes, flows=captured.flows,
+            progress=progress,
+        )  # fmt: skip
         if table is not None and columns is not None:
             from meshpace.traces import write_parquet
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 
 from meshpace.engine import Job, routings
 from meshpace.errors import MendableError
-from meshpace.files import contents
 from meshpace.precedence import replaced
 from meshpace.project import scenario_directory, shown
+from meshpace.scenario_files import contents
 from meshpace.study.quantities import Quantity
 
 if TYPE_CHECKING:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from meshpace.files import contents, distinct, replacing
+from meshpace.files import distinct, replacing
 from meshpace.notes import tell
+from meshpace.scenario_files import contents
 from meshpace.study.executors import workers
 from meshpace.study.store import Store
 from meshpace.sweeps import precision as precisions

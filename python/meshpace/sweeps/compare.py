@@ -15,8 +15,8 @@ from rich.table import Table
 from meshpace import reconstructed
 from meshpace.cli.tables import show, without_flows
 from meshpace.cli.terminal import console
-from meshpace.files import found as found_at
 from meshpace.results import RunResult
+from meshpace.scenario_files import found as found_at
 from meshpace.stats import Estimate, estimate
 from meshpace.study.quantities import Quantity
 from meshpace.study.record import Maker, Record, running
@@ -64,7 +64,7 @@ def compare(
 ) -> None:  # fmt: skip
     """Scenarios (files) are run, stores (folders) are read."""
     for thing in things:
-        found_at(thing).stat()  # what is not there is neither
+        Path(found_at(thing)).stat()  # what is not there is neither
     folders = [thing for thing in things if thing.is_dir()]
     if folders and len(folders) < len(things):
         files = ", ".join(str(thing) for thing in things if thing not in folders)
