@@ -59,12 +59,16 @@ class Row:
     """The queue with a program that accepts everything."""
     bucket: bool = False
     """A token bucket of the kernel's on the mesh interface."""
+    queueing: str = ""
+    """Further keys of [nfqueue]."""
 
     def daemon(self, network: Network, binaries: Binaries, directory: Path) -> Daemon | None:
         """What is to be started, if anything."""
         if self.accept:
             return Accept(network, binaries.accept, directory)
-        return None if self.config is None else Meshpaced(network, binaries.meshpaced, directory, self.config)
+        if self.config is None:
+            return None
+        return Meshpaced(network, binaries.meshpaced, directory, self.config, self.queueing)
 
 
 ROWS = (
@@ -73,6 +77,13 @@ ROWS = (
     Row("queue", "NFQUEUE alone, everything accepted", accept=True),
     Row("observe", "observe", config='mode = "observe"\n' + FAST),
     Row("observe-mtu", "observe, packets of the MTU", offloads=False, config='mode = "observe"\n' + FAST),
+    Row(
+        "observe-all",
+        "observe, packets of the MTU, all of them",
+        offloads=False,
+        config='mode = "observe"\n' + FAST,
+        queueing='observed_max = "all"\n',
+    ),
     Row("pace", "pace, links of 10 Gbit/s, 1 hop", config='mode = "pace"\n' + FAST),
     # Pacing by eBPF takes sch_fq, which not every kernel has; what it costs a packet is the same program.
     Row("ebpf", "observe by eBPF", config='mode = "observe"\ndatapath = "ebpf"\n' + FAST),
@@ -98,12 +109,13 @@ class Binaries:
     accept: Path
 
 
-def build() -> Binaries:
-    """Release builds of the daemon and of the program that accepts everything."""
-    common = ("cargo", "build", "--release", "--quiet", "--manifest-path", ROOT / "Cargo.toml")
-    run(*common, "-p", "meshpace-daemon")
-    run(*common, "-p", "meshpace-linux", "--example", "nfqueue_accept")
-    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release"
+def build(profile: str, built: bool) -> Binaries:
+    """Builds of the daemon and of the program that accepts everything, made now unless they are there."""
+    common = ("cargo", "build", "--profile", profile, "--quiet", "--manifest-path", ROOT / "Cargo.toml")
+    if not built:
+        run(*common, "-p", "meshpace-daemon")
+        run(*common, "-p", "meshpace-linux", "--example", "nfqueue_accept")
+    target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / profile
     return Binaries(target / "meshpaced", target / "examples" / "nfqueue_accept")
 
 
@@ -333,6 +345,8 @@ def main() -> int:
     )
     parser.add_argument("--seconds", type=positive, default=8, metavar="S", help="length of a measurement (8)")
     parser.add_argument("--connections", type=positive, default=10_000, metavar="N", help="connections at once (10000)")
+    parser.add_argument("--profile", default="release", help="cargo's, of the daemon (release)")
+    parser.add_argument("--built", action="store_true", help="measure what was built before")
     parser.add_argument(
         "--only",
         nargs="+",
@@ -350,7 +364,7 @@ def main() -> int:
     rows, caps, many = ([row for row in table if row.name in wanted] for table in (ROWS, CAPS, MANY))
     page = options.output or (None if options.only else PAGE)
     try:
-        binaries = build()
+        binaries = build(options.profile, options.built)
     except ToolError as problem:
         print(problem, file=sys.stderr)
         return 1

@@ -104,7 +104,7 @@ class Accept(Daemon):
 class Meshpaced(Daemon):
     """`meshpaced gateway` with a configuration."""
 
-    def __init__(self, network: Network, binary: Path, directory: Path, config: str) -> None:
+    def __init__(self, network: Network, binary: Path, directory: Path, config: str, queueing: str = "") -> None:
         self.socket = directory / "control.sock"
         self.binary = binary
         file = directory / "meshpaced.toml"
@@ -115,7 +115,7 @@ socket = "{self.socket}"
 listen = "off"
 [nfqueue]
 queue = {QUEUE}
-"""
+{queueing}"""
         file.write_text(config + tail, encoding="utf-8")
         super().__init__(network, [binary, "gateway", "--config", file], directory)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from clock import bound
 from daemon import Daemon
-from net import Net, client, ip, run, wait_for
+from net import MESHPACED, Net, client, ip, run, wait_for
 from test_plausible import doubts
 from traffic import Bulk
 
@@ -43,6 +43,10 @@ def test_bridges_and_several_interfaces(tmp_path: Path) -> None:
     with Net(tmp_path, None, room="t") as net, Daemon(net, "pace", **FAST) as daemon:
         ip(net.gw, "link add br-lan type bridge", "link set br-lan up", "link set mesh0 master br-lan")
         ip(net.gw, "address flush dev mesh0", "address add 10.77.0.1/16 dev br-lan")
+        told = ("--interface", "mesh0", "--rate", "54Mbps")
+        made = run("ip", "netns", "exec", net.gw, MESHPACED, "init", "--print", *told)
+        assert 'interfaces = ["br-lan"]' in made
+        assert "br-lan (the bridge of mesh0, as told)" in made
         with Bulk(net):
             wait_for(lambda: doubts(daemon) == {"interface-below"})
             assert "mesh0 is a part of br-lan" in daemon.status()["doubts"][0]["found"]

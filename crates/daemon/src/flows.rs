@@ -87,7 +87,7 @@ fn row(flow: &Flow) -> Vec<String> {
         or_unknown(flow.hops, |hops| hops.to_string()),
         or_unknown(flow.wireless_rtt_s, time),
         or_unknown(flow.wired_rtt_s, time),
-        or_unknown(flow.goodput_bps, |bps| bit_rate(bps as f64)),
+        goodput(flow),
         rate(flow),
         if flow.queued == 0 {
             "0".to_owned()
@@ -97,6 +97,15 @@ fn row(flow: &Flow) -> Vec<String> {
         or_unknown(flow.wait_s, time),
         treatment(flow),
     ]
+}
+
+/// What it gets, and how wrong that may be where not all packets are seen.
+fn goodput(flow: &Flow) -> String {
+    let goodput = or_unknown(flow.goodput_bps, |bps| bit_rate(bps as f64));
+    match flow.goodput_error {
+        Some(error) => format!("{goodput} ±{:.0} %", (100.0 * error).ceil()),
+        None => goodput,
+    }
 }
 
 /// The law's rate as payload; in parentheses what it is by its own samples, no forecast, where the flow is only watched.
@@ -134,6 +143,8 @@ mod tests {
             lines[1].split_whitespace().collect::<Vec<_>>().join(" "),
             "10.1.2.3:5001-93.184.216.34:443 down 4 40 ms - 262 kbit/s 265 kbit/s 3 (4.5 kB) 21 ms pace"
         );
+        let sampled = Flow { goodput_error: Some(0.121), ..example::flow() };
+        assert_eq!(goodput(&sampled), "262 kbit/s ±13 %");
         assert!(lines[2].contains("(265 kbit/s)") && lines[2].ends_with("observe"), "{text}");
         assert_eq!(lines[3], "and 3 more; 1,200 flows known (--all, --limit)");
         let all = render(&Flows { matching: 2, known: 2, list });

@@ -141,6 +141,17 @@ pub struct HostsReport {
     pub hosts: Vec<HostStats>,
 }
 
+/// Of how many packets what is told is, where not all have to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// So many a second come at the most.
+    pub most: u32,
+    /// So many came in the latest second.
+    pub packets: u64,
+    /// Others may have passed unseen.
+    pub active: bool,
+}
+
 /// Everything the data thread knows, at one moment.
 #[derive(Clone, Debug)]
 pub struct Snapshot {
@@ -160,6 +171,8 @@ pub struct Snapshot {
     pub waits: Option<Waits>,
     /// What is shaped by host; `None` where nothing is.
     pub hosts: Option<HostsReport>,
+    /// Whether it is told of a sample; `None` where all packets come.
+    pub sample: Option<Sample>,
     /// Packets held now.
     pub held: usize,
     /// Bytes in queues and caches now.
@@ -170,6 +183,14 @@ pub struct Snapshot {
     pub flows: Vec<FlowReport>,
     /// No flow follows these; otherwise [`Request::Page`] tells of those that do.
     pub complete: bool,
+}
+
+impl Snapshot {
+    /// True if packets may have passed unseen in the latest second.
+    #[must_use]
+    pub fn is_of_a_sample(&self) -> bool {
+        self.sample.is_some_and(|sample| sample.active)
+    }
 }
 
 /// Some flows that follow one another.

@@ -1,7 +1,9 @@
 //! `meshpaced status`: the daemon at a glance, and the flows that starve.
 
 use crate::Failure;
-use crate::control::protocol::{Forecasts, FoundRate, HostShare, Reply, Request, Share, Status, Wait};
+use crate::control::protocol::{
+    Forecasts, FoundRate, HostShare, Reply, Request, Sample, Share, Status, Wait,
+};
 use crate::control::{Client, SocketArgs, unexpected};
 use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
 use std::fmt::Write;
@@ -101,6 +103,9 @@ fn summary(out: &mut String, status: &Status) {
             size(traffic.buffered_bytes as f64)
         ),
     );
+    if let Some(sample) = status.sample.as_ref().filter(|sample| sample.active) {
+        line(out, "", of_a_sample(sample));
+    }
     let late = match lateness.p99_s {
         None => "none yet".to_owned(),
         Some(p99) => format!(
@@ -113,6 +118,16 @@ fn summary(out: &mut String, status: &Status) {
     };
     line(out, "departures", late);
     line(out, "waits", waits(&status.wait));
+}
+
+/// Of how many packets what is told is, and what that makes wrong.
+fn of_a_sample(sample: &Sample) -> String {
+    let (most, seen) = (count(sample.most_pps.into()), count(sample.seen_pps));
+    let error = or_unknown(sample.goodput_error, |error| format!("{:.1} %", 100.0 * error));
+    format!(
+        "a sample: {seen} packets in the latest second, where {most} are looked at (nfqueue.observed_max); goodputs are right to {error} \
+         (of half of the flows, 19 times of 20), packets and bytes of flows too few"
+    )
 }
 
 /// How long packets wait for their turn, and what that cost.
@@ -329,6 +344,24 @@ mod tests {
         let text = render(&status);
         let said = "doubt      rate, for 1 min 15 s: a gets 2 Mbit/s over links of 1 Mbit/s\n           -> set mesh.rate\n";
         assert!(text.contains(said), "{text}");
+    }
+
+    #[test]
+    fn a_sample_is_told_with_its_error() {
+        let mut status = status(vec![example::report(1, 900)]);
+        let sample =
+            |active| Sample { most_pps: 50_000, seen_pps: 49_100, active, goodput_error: Some(0.012) };
+        status.sample = Some(sample(false));
+        assert!(!render(&status).contains("a sample"), "all packets are seen");
+        status.sample = Some(sample(true));
+        let text = render(&status);
+        assert!(
+            text.contains(
+                "           a sample: 49,100 packets in the latest second, where 50,000 are looked at"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("goodputs are right to 1.2 % (of half"), "{text}");
     }
 
     #[test]

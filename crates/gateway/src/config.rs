@@ -124,6 +124,9 @@ pub struct Config {
     /// Of a flow whose interval is shorter (`gap_burst_time`), all lateness up to this is made up for, so that what is due within it may
     /// leave together: a wake-up for each packet would cost more than the packet. Longer intervals are kept as `late_tolerance` says.
     pub burst_time: Span,
+    /// Packets may pass without coming here, all but those that open and end connections: what is acknowledged has been sent, seen or not.
+    /// For a gateway that only watches.
+    pub sampled: bool,
 }
 
 /// Of an interval that no burst may have, so much may go to waking late: evenly spaced packets with a tenth of jitter keep what
@@ -152,6 +155,7 @@ impl Config {
         idle: Span::from_secs(180),
         late_tolerance: Span::from_millis(1),
         burst_time: Span::from_millis(1),
+        sampled: false,
     };
 
     /// The most bytes of a flow that may wait and be kept, from the largest `window` that its receiver has announced; a

@@ -7,6 +7,7 @@ use crate::sender_window::{Allowed, SenderWindow, least_window};
 use crate::up::Up;
 use crate::wired_trip::WiredTrip;
 use crate::{Announced, Config, FlowKey, Side, TcpView, Treatment, Windows};
+use alloc::boxed::Box;
 use meshpace_pacing::Pending;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
@@ -67,7 +68,8 @@ pub(crate) struct Connection<P> {
     latest_ack: Option<(Seq, u16)>,
     /// Largest window the wireless side has announced.
     pub window: Option<Bytes>,
-    pub up: Option<Up>,
+    /// In a place of its own: most connections carry data one way.
+    pub up: Option<Box<Up>>,
     pub down: Option<Down<P>>,
     /// Payload has been seen.
     pub carries_data: bool,
@@ -113,7 +115,7 @@ impl<P: Clone> Connection<P> {
 
     /// What there is to tell goodput control.
     pub fn to_tell(&self) -> GoodputFeedback {
-        let (down, up) = (self.down.as_ref(), self.up.as_ref());
+        let (down, up) = (self.down.as_ref(), self.up.as_deref());
         GoodputFeedback {
             down: down.map_or_else(Pending::default, Down::pending),
             up: up.map_or_else(Pending::default, Up::pending),
@@ -154,9 +156,9 @@ impl<P: Clone> Connection<P> {
         }
     }
 
-    /// FINs sent and acknowledged both ways.
-    pub fn is_closed(&self) -> bool {
-        self.halves.iter().all(|half| half.fin_acked)
+    /// FINs sent and acknowledged both ways; where acknowledgements may pass unseen, sent.
+    pub fn is_closed(&self, sampled: bool) -> bool {
+        self.halves.iter().all(|half| half.fin_acked || sampled && half.fin.is_some())
     }
 
     /// How soon its place is taken back.

@@ -18,6 +18,7 @@ use crate::{
     Action, Config, Counters, Departure, DiscardReason, FlowKey, Kept, Rewrite, RoundTrips, Route, RttOption,
     Side, TcpView, Treatment, Verdict, Waits,
 };
+use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use core::net::IpAddr;
@@ -295,7 +296,7 @@ impl<P: Clone> Gateway<P> {
         self.table.touch(now, slot);
         self.tell_goodput_control(now, slot);
         self.hurry(now, slot);
-        if self.table.get(slot).is_closed() {
+        if self.table.get(slot).is_closed(self.config.sampled) {
             self.forget(now, slot, true);
         }
         verdict
@@ -335,7 +336,7 @@ impl<P: Clone> Gateway<P> {
         let mut budget = self.books.of(connection.host);
         let mut option = incoming.arrived_option();
         if let Some(up) = connection.up.as_mut().filter(|_| segment.flags.ack) {
-            let (acked, told) = up.on_ack(now, view, incoming.treatment, &mut budget);
+            let (acked, told) = up.on_ack(now, view, incoming.treatment, self.config.sampled, &mut budget);
             if let Some(rtt) = acked.rtt {
                 self.round_trips.wired.record(rtt);
                 connection.wired.on_sample(rtt);
@@ -400,7 +401,7 @@ impl<P: Clone> Gateway<P> {
         let mut budget = self.books.of(connection.host);
         if segment.sequence_length() > 0 && !segment.flags.syn {
             if segment.payload > 0 && connection.up.is_none() {
-                connection.up = Some(Up::new(now, segment));
+                connection.up = Some(Box::new(Up::new(now, segment)));
             }
             if let Some(up) = &mut connection.up {
                 up.on_data(now, segment, &self.config, &mut budget);
@@ -413,7 +414,7 @@ impl<P: Clone> Gateway<P> {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
-                let acked = down.on_ack(now, segment.ack, route, sharing, &mut budget);
+                let acked = down.on_ack(now, segment.ack, route, sharing, &self.config, &mut budget);
                 let changes = down.on_progress(now, acked.bytes, segment.flags.ece && !segment.flags.syn);
                 learnt = acked.rtt.is_some() || changes;
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));

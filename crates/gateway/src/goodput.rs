@@ -4,6 +4,8 @@ use meshpace_units::{Bytes, Instant, Rate, Span};
 
 /// Goodput is told over at least this long, so that one burst of ACKs is not a rate.
 const PERIOD: Span = Span::from_secs(1);
+/// The natural logarithm of 20.
+const LN_20: f64 = 2.995_732_273_553_991;
 
 /// Bytes newly acknowledged, and how many a second lately. Source: schemes.md 3.5 ("Goodput G(i)").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,13 +16,15 @@ pub struct Goodput {
     before: Bytes,
     /// Rate over the latest period that is over.
     latest: Option<Rate>,
+    /// Acknowledgements of something new in the period that is running, and in the latest that is over.
+    acks: [u32; 2],
 }
 
 impl Goodput {
     /// A direction of which nothing was acknowledged before `now`.
     #[must_use]
     pub const fn new(now: Instant) -> Self {
-        Self { total: Bytes::ZERO, since: now, before: Bytes::ZERO, latest: None }
+        Self { total: Bytes::ZERO, since: now, before: Bytes::ZERO, latest: None, acks: [0; 2] }
     }
 
     /// `newly` more bytes were cumulatively acknowledged.
@@ -29,8 +33,10 @@ impl Goodput {
             self.latest = self.running(now);
             self.since = now;
             self.before = self.total;
+            self.acks = [0, self.acks[0]];
         }
         self.total += newly;
+        self.acks[0] = self.acks[0].saturating_add(u32::from(newly > Bytes::ZERO));
     }
 
     /// Bytes acknowledged since the connection is known.
@@ -48,6 +54,18 @@ impl Goodput {
             return self.running(now);
         }
         self.latest
+    }
+
+    /// By which part of it [`Goodput::rate`] may be wrong, 19 times of 20, where only some acknowledgements are seen. What it counts is exact as
+    /// of each that is; a period begins and ends up to the time between two of them beside its second. Where they come at random those times are
+    /// exponential, and the difference of two exceeds ln 20 of their mean once in twenty times.
+    #[must_use]
+    pub fn error(&self, now: Instant) -> Option<f64> {
+        self.rate(now)?;
+        let over = now.saturating_since(self.since);
+        let running = over >= PERIOD * 2 || self.latest.is_none();
+        let acks = if running { self.acks[0] } else { self.acks[1] };
+        Some(LN_20 / f64::from(acks.max(1)))
     }
 
     fn running(&self, now: Instant) -> Option<Rate> {

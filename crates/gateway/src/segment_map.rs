@@ -100,6 +100,14 @@ impl<T> SegmentMap<T> {
         self.end
     }
 
+    /// Up to there all has passed, some of it unseen.
+    pub fn passed_unseen(&mut self, end: Seq) {
+        if end.after(self.end) && end.since(self.una) <= WINDOW_MAX {
+            self.end = end;
+            self.unknown_below = self.unknown_below.later(end);
+        }
+    }
+
     /// True if something passed that is not acknowledged.
     pub fn outstanding(&self) -> bool {
         self.end.after(self.una)

@@ -48,6 +48,9 @@ impl Up {
             budget.forget(1);
         }
         let room = budget.can_record(config, self.map.len());
+        if config.sampled {
+            self.map.passed_unseen(segment.seq);
+        }
         match self.map.record(segment.seq, segment.end(), now, room, ()) {
             Recorded::New => budget.record(),
             Recorded::Again(()) => self.passed_again += 1,
@@ -62,8 +65,12 @@ impl Up {
         now: Instant,
         view: &TcpView<'_>,
         treatment: Treatment,
+        sampled: bool,
         budget: &mut Budget<'_>,
     ) -> (Acked, Option<Span>) {
+        if sampled {
+            self.map.passed_unseen(view.segment.ack);
+        }
         let mut first = None;
         let each = |passed| {
             first.get_or_insert(passed);
@@ -74,7 +81,8 @@ impl Up {
         let bytes = Bytes(u64::from(bytes));
         self.goodput.on_acked(now, bytes);
         budget.forget(entries);
-        let oldest = first.filter(|e| e.start.at_or_before(from) && !e.again);
+        // Of what was seen the oldest stands for what was not.
+        let oldest = first.filter(|e| (sampled || e.start.at_or_before(from)) && !e.again);
         let Some(rtt) = oldest.map(|e| now.saturating_since(e.at)) else {
             return (Acked { bytes, rtt: None }, None);
         };

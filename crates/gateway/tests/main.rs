@@ -13,6 +13,7 @@ mod properties;
 mod queue;
 mod readings;
 mod retransmissions;
+mod samples;
 mod sender_window;
 mod shaper;
 mod shares;

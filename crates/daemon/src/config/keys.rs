@@ -10,6 +10,8 @@ const MANY: usize = 10_000;
 /// The TTL field has eight bits.
 pub(super) const MAX_HOPS: u64 = 255;
 /// From a thousandth of the slowest 802.11 rate to beyond the fastest.
+/// What the firewall's limits take (xt_hashlimit: a million).
+const PACKETS_A_SECOND: Whole = Whole { min: 1_000, max: 1_000_000, unit: None };
 const LINK_RATE: Whole = Whole { min: 1_000, max: 1_000_000_000_000, unit: Some(&RATE) };
 
 static ONE_NAME: Kind = Kind::Text;
@@ -226,6 +228,14 @@ static NFQUEUE: Section = Section {
             "Receive buffer of the queue's socket; the kernel's default holds about 93 packets.",
         )
         .default("\"8MiB\""),
+        Key::new(
+            "observed_max",
+            Kind::ChoiceOrWhole(&["all"], PACKETS_A_SECOND),
+            "While nothing is paced, at most so many packets a second come to the daemon, of each IP version: what is beyond passes unseen, as \
+             to look at each would take more of the forwarding than it is worth. Packets that open or end connections all come. What is told \
+             then is of a sample, with its error. A packet that is still in one piece of many is one.",
+        )
+        .default("50000"),
         Key::new(
             "realtime",
             Kind::Flag,

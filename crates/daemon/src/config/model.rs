@@ -216,6 +216,8 @@ pub struct Nfqueue {
     pub length: u32,
     /// Receive buffer of its netlink socket.
     pub socket_buffer: Bytes,
+    /// Packets a second that come to it at the most while nothing is paced; `None`: all.
+    pub observed_max: Option<u32>,
     /// Whether real-time scheduling is asked for.
     pub realtime: bool,
 }
@@ -446,6 +448,13 @@ impl Config {
             && shaper.by == ShareBy::Bytes
             && takes.is_some_and(|takes| takes <= shaper.burst)
             && self.subnets.iter().all(|subnet| subnet.cap.is_none())
+    }
+
+    /// Packets a second that come to the daemon at the most, all others being watched by them: while nothing is paced.
+    #[must_use]
+    pub fn samples(&self) -> Option<u32> {
+        let watches = self.datapath == Datapath::Nfqueue && !self.is_pacing();
+        self.nfqueue.observed_max.filter(|_| watches)
     }
 
     /// Every mode that is in force somewhere.

@@ -315,6 +315,10 @@ fn read_nfqueue(settings: &Settings<'_>, held_max: usize) -> Result<Nfqueue, Fil
         queue: u16::try_from(queue).unwrap_or_else(|_| panic!("nfqueue.queue lets {queue} pass")),
         length,
         socket_buffer: settings.value("socket_buffer")?.bytes(),
+        observed_max: match settings.value("observed_max")? {
+            Setting::Text(_) => None,
+            most => Some(most.count()),
+        },
         realtime: settings.value("realtime")?.flag(),
     })
 }

@@ -150,7 +150,8 @@ impl Daemon {
             filter.is_none_or(|filter| filter.fits(ends))
         };
         let chosen = snapshot.flows.iter().filter(fits);
-        let mut list: Vec<_> = chosen.map(|flow| report::flow(flow, snapshot.at)).collect();
+        let sampled = snapshot.is_of_a_sample();
+        let mut list: Vec<_> = chosen.map(|flow| report::flow(flow, snapshot.at, sampled)).collect();
         sort.sort(&mut list, reverse);
         let matching = list.len();
         list.truncate(limit.unwrap_or(usize::MAX));
@@ -164,7 +165,7 @@ impl Daemon {
         let detail = self.data.flow(key)?;
         let detail =
             detail.ok_or_else(|| mendable(format!("the flow that {name:?} means has just ended")))?;
-        let told = report::detail(&detail, &self.config(), snapshot.at);
+        let told = report::detail(&detail, &self.config(), snapshot.at, snapshot.is_of_a_sample());
         let forecasts = foretelling::report(&self.in_force().foresight, snapshot.at);
         Ok(Reply::Flow(Box::new(Detail { forecasts, ..told })))
     }
@@ -184,8 +185,10 @@ impl Daemon {
         let reloaded = read.and_then(|config| {
             let mut current = self.in_force();
             let fixed = needs_restart(&current.config, &config);
-            let Config { datapath, fallen_back, .. } = *current.config;
-            let said = current.switch(&self.data, Config { datapath, fallen_back, ..config }, true)?;
+            // The queue is bound: rules for another would lead nowhere.
+            let Config { datapath, fallen_back, nfqueue, .. } = *current.config;
+            let said =
+                current.switch(&self.data, Config { datapath, fallen_back, nfqueue, ..config }, true)?;
             Ok(if fixed.is_empty() {
                 said
             } else {

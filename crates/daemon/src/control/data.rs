@@ -51,7 +51,21 @@ impl DataThread {
     /// [`Unanswered`].
     pub fn snapshot(&self) -> Result<Arc<Snapshot>, Unanswered> {
         // Holding the lock while asking lets requests that come meanwhile share the answer.
+        self.asked(&mut self.latest.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// The same for who looks by and by: nobody else waits for it, so that it is not kept, and takes no memory between two looks.
+    ///
+    /// # Errors
+    /// [`Unanswered`].
+    pub fn look(&self) -> Result<Arc<Snapshot>, Unanswered> {
         let mut latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner);
+        let snapshot = self.asked(&mut latest);
+        *latest = None;
+        snapshot
+    }
+
+    fn asked(&self, latest: &mut Option<Latest>) -> Result<Arc<Snapshot>, Unanswered> {
         let begun = monotonic_now();
         if let Some((fresh, _)) = latest.as_ref().filter(|&&(_, until)| begun < until) {
             return Ok(Arc::clone(fresh));

@@ -130,8 +130,11 @@ impl InForce {
         if let Some(Guarding { guard, since, .. }) = &self.guarding {
             let verdict = guard.verdict();
             let now = if guard.side() == Side::Paced { "with it" } else { "without" };
-            let message =
-                format!("compares pacing with what was before, now {now}; so far {}", so_far(&verdict));
+            let result = match verdict.pairs {
+                0 => "no pair of blocks with traffic on both sides is complete".to_owned(),
+                _ => so_far(&verdict),
+            };
+            let message = format!("compares pacing with what was before, now {now}; so far {result}");
             return Some(told(GuardStatus::COMPARES, *since, verdict, message));
         }
         let ended = self.ended.as_ref()?;
@@ -281,6 +284,7 @@ mod tests {
             assert_eq!(told(), None, "in the first minute");
             let at = begun + Span::from_secs(second);
             paced.stats.goodput_down.as_mut().unwrap().on_acked(at, Bytes(250_000));
+            paced.last_activity = at;
             daemon.attend(&Snapshot { at, ..example::snapshot(vec![paced.clone()]) });
         }
         let forecasts = told().expect("after a minute");

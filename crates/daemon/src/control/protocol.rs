@@ -153,9 +153,25 @@ pub struct Status {
     /// The guard of what was switched on; `None` if nothing was since the last start or change of mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guard>,
+    /// Where not all packets have to come to the daemon: of how many what is told is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
     /// How far off forecasts were; `None` while none was held against what came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecasts: Option<Forecasts>,
+}
+
+/// Of how many packets what is told is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// Packets a second that come to the daemon at the most (`nfqueue.observed_max`).
+    pub most_pps: u32,
+    /// Those that came in the latest second.
+    pub seen_pps: u64,
+    /// Others may have passed unseen.
+    pub active: bool,
+    /// Of the active flows, half have an error of their goodput below this, 19 times of 20; `None` while all are seen.
+    pub goodput_error: Option<f64>,
 }
 
 /// What is in force for a subnet.
@@ -337,6 +353,9 @@ pub struct Flow {
     pub goodput_down_bps: Option<u64>,
     /// The same, to the Internet only.
     pub goodput_up_bps: Option<u64>,
+    /// By which part goodputs may be wrong, 19 times of 20, as not all packets are seen; `None` while they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goodput_error: Option<f64>,
     /// Spacing by the law and the cap; where the treatment is `observe`, what it would be.
     pub interval_s: Option<f64>,
     /// The same as payload: its largest segment an interval.

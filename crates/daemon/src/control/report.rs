@@ -3,11 +3,11 @@
 use super::flow_name::{end_name, flow_name};
 use super::protocol::{
     Detail, Doubt, Fairness, Flow, FlowCounts, Forecast, FoundRate, HostShare, Hosts, Lateness, Law,
-    OtherLaw, Policy, Share, Standing, Status, Step, SubnetMode, Totals, Wait,
+    OtherLaw, Policy, Sample, Share, Standing, Status, Step, SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
 use crate::plausible;
-use crate::state::{FlowDetail, FlowReport, HostsReport, Snapshot};
+use crate::state::{self, FlowDetail, FlowReport, HostsReport, Snapshot};
 use crate::text::treatment_name;
 use meshpace_gateway::{HostStats, Treatment, Unforeseen};
 use meshpace_pacing::{LinkRates, Samples, Variation};
@@ -68,8 +68,30 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config, doubts: &[plausible::
         hosts: snapshot.hosts.as_ref().map(hosts),
         doubts: doubts.iter().map(|doubt| doubted(doubt, snapshot.at)).collect(),
         guard: None,
+        sample: snapshot.sample.map(|told| sample(told, snapshot)),
         forecasts: None,
     }
+}
+
+/// Of how many packets what is told is.
+fn sample(told: state::Sample, snapshot: &Snapshot) -> Sample {
+    let at = snapshot.at;
+    let active = snapshot.flows.iter().filter(|flow| at.saturating_since(flow.last_activity) < ACTIVE);
+    let mut errors: Vec<f64> = active.filter_map(|flow| goodput_error(flow, at)).collect();
+    errors.sort_by(f64::total_cmp);
+    let median = errors.get(errors.len() / 2).copied();
+    Sample {
+        most_pps: told.most,
+        seen_pps: told.packets,
+        active: told.active,
+        goodput_error: median.filter(|_| told.active),
+    }
+}
+
+/// The larger of the errors of its directions.
+fn goodput_error(flow: &FlowReport, at: Instant) -> Option<f64> {
+    let directions = [flow.stats.goodput_down, flow.stats.goodput_up];
+    directions.into_iter().flatten().filter_map(|goodput| goodput.error(at)).reduce(f64::max)
 }
 
 fn doubted(doubt: &plausible::Doubt, at: Instant) -> Doubt {
@@ -217,7 +239,7 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
 }
 
 /// One flow as it is listed.
-pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
+pub(super) fn flow(report: &FlowReport, at: Instant, sampled: bool) -> Flow {
     let stats = &report.stats;
     let bps = |rate: Option<Rate>| rate.map(Rate::as_bits_per_sec);
     let direction = match (stats.down, stats.up) {
@@ -242,6 +264,7 @@ pub(super) fn flow(report: &FlowReport, at: Instant) -> Flow {
         goodput_bps: bps(stats.goodput(at)),
         goodput_down_bps: bps(stats.goodput_down.and_then(|g| g.rate(at))),
         goodput_up_bps: bps(stats.goodput_up.and_then(|g| g.rate(at))),
+        goodput_error: goodput_error(report, at).filter(|_| sampled),
         interval_s: stats.interval.map(Span::as_secs_f64),
         rate_bps: stats.interval.and_then(|interval| payload_rate(report.segment, interval)),
         cap_pps: stats.cap.map(|cap| 1.0 / cap.as_secs_f64()),
@@ -274,12 +297,12 @@ pub(super) fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
 }
 
 /// One flow and everything that its rate follows from.
-pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant) -> Detail {
+pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant, sampled: bool) -> Detail {
     let key = &detail.report.stats.key;
     let policy = config.policy(key.wireless.address);
     let law = detail.explanation.law.as_deref();
     Detail {
-        flow: flow(&detail.report, at),
+        flow: flow(&detail.report, at, sampled),
         policy: Policy {
             mode: policy.mode.name().into(),
             paced_share: policy.paced_share,

@@ -365,6 +365,7 @@ impl Datapath {
         };
         Ok(Snapshot {
             hosts,
+            sample: None,
             at: now,
             started: self.started,
             mode: self.chosen.config.mode,

@@ -42,7 +42,7 @@ impl Watch {
             let (mut plausibility, mut strays) = (Plausibility::default(), Strays::default());
             while stopped.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                 // A data thread that does not answer now may do so a second later.
-                let Ok(snapshot) = daemon.data().snapshot() else { continue };
+                let Ok(snapshot) = daemon.data().look() else { continue };
                 differences.since_last(&snapshot).into_iter().for_each(|event| sink.emit(event));
                 daemon.attend(&snapshot);
                 let config = daemon.config();

@@ -23,6 +23,8 @@ const LEAST: Span = Span::from_secs(5);
 const MOST: Span = Span::from_secs(60);
 /// A flow that got less than this of its pace, and of which hardly ever a packet waited here, was held by something else.
 const USED: f64 = 0.7;
+/// Without a packet for so long a flow rests.
+const RESTS: Span = Span::from_secs(1);
 /// Flows foretold at a time.
 pub const FLOWS: usize = 32;
 /// Outcomes that the means are of, the latest ones.
@@ -203,8 +205,8 @@ fn seen(pending: &mut Pending, snapshot: &Snapshot) -> Seen {
         // The look may be of the moment before.
         return if pending.counted.is_some() || age > SETTLES { Seen::Ends } else { Seen::Goes };
     }
-    if !flow.stats.outstanding {
-        // It rests: it has had what it wanted.
+    // A sender that is told a small window has now and then nothing on its way; one that rests has had what it wanted.
+    if snapshot.at.saturating_since(flow.last_activity) > RESTS {
         return Seen::Vanished;
     }
     let Some(total) = flow.stats.goodput_down.map(|goodput| goodput.total()) else { return Seen::Goes };

@@ -38,6 +38,9 @@ impl Story {
             self.at += Span::from_secs(1);
             let bytes = Bytes((mbit_s * MBIT / 8.0) as u64);
             self.flow.stats.goodput_down.as_mut().unwrap().on_acked(self.at, bytes);
+            if bytes > Bytes::ZERO {
+                self.flow.last_activity = self.at;
+            }
             let flows = vec![example::report(0, 100), self.flow.clone(), example::report(9, 100)];
             told.extend(self.foresight.look(&Snapshot { at: self.at, ..example::snapshot(flows) }));
         }
@@ -83,7 +86,6 @@ fn what_was_not_foretold_for_is_not_counted() {
 
     let mut rests = Story::new();
     rests.pass(8, 3.0);
-    rests.flow.stats.outstanding = false;
     rests.pass(100, 0.0);
     assert_eq!(rests.foresight.errors(), None, "it has had what it wanted");
 

@@ -7,6 +7,7 @@
 use super::dispatcher::Dispatcher;
 use super::echoes::Echoes;
 use super::heartbeat::Heartbeat;
+use super::sampling::Sampling;
 use crate::config::Config;
 use crate::hops::Directory;
 use crate::rules::REPAIR_MARK;
@@ -65,6 +66,7 @@ pub struct Datapath {
     echoes: Option<Echoes>,
     /// It was said that they cannot be.
     unheard: bool,
+    sampling: Sampling,
 }
 
 /// Binds the queue. To be done before rules lead packets to it.
@@ -109,6 +111,7 @@ impl Datapath {
             refused: false,
             echoes: None,
             unheard: false,
+            sampling: Sampling::default(),
         };
         this.open_echoes();
         this.follow_mode()?;
@@ -147,6 +150,7 @@ impl Datapath {
                 self.listen()?;
             }
             let left = ready & 1 << QUEUE != 0 && self.receive()?;
+            self.sampling.on_packets(monotonic_now(), self.dispatcher.received());
             self.dispatcher.on_time(monotonic_now(), self.queue.verdicts());
             self.send_off()?;
             if !left && self.channel.finish.load(Ordering::Acquire) && self.queue.statistics()?.waiting == 0 {
@@ -272,7 +276,8 @@ impl Datapath {
         Ok(())
     }
 
-    fn snapshot(&self, now: Instant) -> Snapshot {
+    fn snapshot(&mut self, now: Instant) -> Snapshot {
+        self.sampling.on_packets(now, self.dispatcher.received());
         let engine = self.dispatcher.engine();
         let (counters, round_trips, waits) = engine.totals();
         let mut driver = self.dispatcher.counters();
@@ -288,6 +293,7 @@ impl Datapath {
             round_trips: *round_trips,
             waits: Some(*waits),
             hosts: self.dispatcher.hosts(now),
+            sample: engine.config().samples().map(|most| self.sampling.told(most)),
             held: engine.held() + self.dispatcher.shaping(),
             buffered: engine.buffered(),
             known: engine.flow_count(),

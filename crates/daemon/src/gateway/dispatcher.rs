@@ -50,6 +50,7 @@ pub struct Dispatcher {
     limit: HeldLimit,
     /// The latest packet's number, without the wrap of the kernel's.
     latest: u64,
+    received: u64,
     /// Packets that wait in the kernel, in the order in which they came.
     held: BTreeSet<u64>,
     /// Due times of the departures whose verdicts are not sent yet.
@@ -73,6 +74,7 @@ impl Dispatcher {
             engine: ShapedEngine::new(config, limit.get(), hops),
             limit,
             latest: 0,
+            received: 0,
             held: BTreeSet::new(),
             departing: Vec::new(),
             wakeups: Wakeups::default(),
@@ -89,6 +91,11 @@ impl Dispatcher {
         self.engine.engine()
     }
 
+    /// Packets that have come.
+    pub const fn received(&self) -> u64 {
+        self.received
+    }
+
     /// Packets that wait for their host's turn.
     pub fn shaping(&self) -> usize {
         self.engine.shaping()
@@ -103,6 +110,7 @@ impl Dispatcher {
     pub fn decide(&mut self, now: Instant, packet: Queued<'_>, verdicts: &mut impl Outlet) {
         let Queued { id, indev, outdev, unfinished, payload, .. } = packet;
         self.latest += u64::from(id.0.wrapping_sub(self.latest as u32));
+        self.received += 1;
         if self.passes {
             return verdicts.accept(id);
         }

@@ -439,7 +439,8 @@ fn without_option(bytes: &[u8], packet: &Packet) -> Rc<[u8]> {
 
 /// The gateway's parameters, no packet more being held than the driver can.
 fn effective(config: &Config, held_max: usize) -> meshpace_gateway::Config {
-    meshpace_gateway::Config { held_max: config.gateway.held_max.min(held_max), ..config.gateway }
+    let (held_max, sampled) = (config.gateway.held_max.min(held_max), config.samples().is_some());
+    meshpace_gateway::Config { held_max, sampled, ..config.gateway }
 }
 
 /// From which side a packet crosses between mesh and Internet, if it does: one of its ends lies in the mesh, by interface or

@@ -10,6 +10,7 @@ mod held_limit;
 mod hooked;
 mod interfaces;
 mod lateness;
+mod sampling;
 mod segmentation;
 mod services;
 mod shaped;

@@ -86,12 +86,22 @@ fn told(names: &[String]) -> Result<Vec<Found>, Failure> {
         return Err(Failure::User(message));
     }
     let wireless = find::wireless();
-    let found = |name: &String| Found {
-        name: name.clone(),
-        evidence: Evidence::Told { wireless: wireless.contains(name) },
-        port: None,
+    let found = |name: &String| {
+        let evidence = Evidence::Told { wireless: wireless.contains(name) };
+        match bridge_of(name) {
+            None => Found { name: name.clone(), evidence, port: None },
+            Some(bridge) => Found { name: bridge, evidence, port: Some(name.clone()) },
+        }
     };
     Ok(names.iter().map(found).collect())
+}
+
+/// The bridge that an interface is a port of.
+fn bridge_of(name: &str) -> Option<String> {
+    let interfaces = Path::new("/sys/class/net");
+    let master = std::fs::read_link(interfaces.join(name).join("master")).ok()?;
+    let bridge = master.file_name()?.to_str()?;
+    interfaces.join(bridge).join("bridge").exists().then(|| bridge.to_owned())
 }
 
 /// True of an interface that leads back to this machine (ARPHRD_LOOPBACK of linux/if_arp.h).

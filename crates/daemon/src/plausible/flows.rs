@@ -183,6 +183,8 @@ impl Runs {
         let at = snapshot.at;
         let mut before = std::mem::take(&mut self.runs).into_iter().peekable();
         let (mut one_sided, mut active, mut example) = (0_usize, 0_usize, None);
+        // Of a sample a direction may be silent that is not.
+        let sampled = snapshot.is_of_a_sample();
         self.strayed.clear();
         self.steady.clear();
         self.runs.reserve(snapshot.flows.len());
@@ -191,7 +193,8 @@ impl Runs {
             let known =
                 before.next_if(|run| run.key == flow.stats.key).filter(|run| run.opened == flow.opened);
             let mut run = advanced(known, flow, at);
-            let strays = flow.stats.outstanding
+            let strays = !sampled
+                && flow.stats.outstanding
                 && run.packets.iter().all(|&packets| packets > 0)
                 && run.silent.iter().any(|&since| at.saturating_since(since) >= SILENT);
             if strays && !run.strayed && self.strayed.len() < STRAYED {
@@ -207,7 +210,7 @@ impl Runs {
                 let least = run.goodputs.into_iter().min().unwrap_or(NOTHING);
                 let known = flow.hops.filter(|_| least > NOTHING);
                 self.steady.extend(known.map(|hops| (run.key.wireless.address, least, hops)));
-                if ran(0) || ran(1) {
+                if !sampled && (ran(0) || ran(1)) {
                     one_sided += 1;
                     let way = if ran(0) { "to the mesh" } else { "from the mesh" };
                     example.get_or_insert_with(|| (flow_name(&run.key), way));
@@ -244,7 +247,9 @@ fn advanced(known: Option<Run>, flow: &FlowReport, at: Instant) -> Run {
         let silent = [0, 1].map(|way: usize| if packets[way] > 0 { at } else { flow.opened });
         return Run { run, silent, ..new };
     };
-    let came = [0, 1].map(|way: usize| packets[way].saturating_sub(run.packets[way]));
+    let mut came = [0, 1].map(|way: usize| packets[way].saturating_sub(run.packets[way]));
+    // Of what waits here acknowledgements will come, whether its sender is silent or not.
+    came[0] += u64::from(flow.stats.queued > 0);
     for way in [0, 1] {
         if came[way] > 0 {
             run.silent[way] = at;

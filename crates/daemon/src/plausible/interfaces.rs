@@ -46,6 +46,10 @@ impl Carried {
             return Vec::new();
         }
         let mut found: Vec<_> = missing(facts).into_iter().chain(masters(facts)).collect();
+        if snapshot.is_of_a_sample() {
+            self.0.clear(); // what is not seen may be what nobody wants to see
+            return found;
+        }
         let links = || names.iter().filter_map(|name| Some((name, machine.interfaces.get(name)?)));
         let above = links().flat_map(|(name, link)| link.uppers.iter().map(move |upper| (name, upper)));
         let above = above.filter(|(_, upper)| !names.contains(upper));
@@ -97,11 +101,18 @@ fn masters(facts: &Facts<'_>) -> Option<Evidence> {
     });
     port.map(|(name, master)| Evidence {
         name: Name::InterfaceBelow,
-        found: format!("{name} is a part of {master}: what it carries is {master}'s to the firewall, and not seen"),
-        remedy: format!(
-            "name {master} in mesh.interfaces in its place, if all hosts behind it are the mesh's; else name the mesh's addresses in mesh.subnets"
+        found: format!(
+            "{name} is a part of {master}: what it carries is {master}'s to the firewall, and not seen"
         ),
+        remedy: name_instead(master),
     })
+}
+
+/// What to do about an interface that is a part of another.
+pub(crate) fn name_instead(master: &str) -> String {
+    format!(
+        "name {master} in mesh.interfaces in its place, if all hosts behind it are the mesh's; else name the mesh's addresses in mesh.subnets"
+    )
 }
 
 fn compared(first: &Counted, last: &Counted, names: &str, below: bool) -> Option<Evidence> {

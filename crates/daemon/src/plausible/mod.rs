@@ -12,6 +12,7 @@ mod machine;
 
 pub use book::Changes;
 pub use doubt::{Doubt, Name};
+pub(crate) use interfaces::name_instead;
 pub use machine::{Link, Machine};
 
 use crate::config::{Config, Hops, Mesh};

@@ -192,6 +192,12 @@ fn flows_of_which_one_direction_passes_are_told_as_long_as_they_do() {
         "{found}"
     );
     assert_eq!(site.seconds(6, goes).over, [Name::OneSided], "both directions again");
+    // What waited here leaves and is acknowledged, while its sender waits for its timer.
+    let drains = |site: &mut Site| {
+        acks(site);
+        site.snapshot.flows[1].stats.queued = 5;
+    };
+    assert_eq!(names(&site.seconds(5, drains)), []);
 }
 
 #[test]

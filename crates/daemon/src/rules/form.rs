@@ -23,6 +23,8 @@ pub struct Form {
     /// They keep the connection tracker, and with it address translation, from what the gateway sends again: it would take
     /// that for a connection of its own and give it another port.
     pub repairs_untracked: bool,
+    /// Where only so many packets a second are to be queued, they let the others by.
+    pub samples: bool,
 }
 
 impl Form {
@@ -31,8 +33,11 @@ impl Form {
         let hooks = [Hook::AfterFilter, Hook::BeforeFilter].into_iter();
         let leased = hooks.flat_map(|hook| [true, false].map(|leased| (hook, leased)));
         let spared = leased.flat_map(|(hook, leased)| [true, false].map(|spared| (hook, leased, spared)));
-        spared.flat_map(|(hook, leased, spares_invalid)| {
-            [true, false].map(|repairs_untracked| Self { hook, leased, spares_invalid, repairs_untracked })
+        let forms = spared.flat_map(|(hook, leased, spares_invalid)| {
+            [true, false].map(|repairs_untracked| (hook, leased, spares_invalid, repairs_untracked))
+        });
+        forms.flat_map(|(hook, leased, spares_invalid, repairs_untracked)| {
+            [true, false].map(|samples| Self { hook, leased, spares_invalid, repairs_untracked, samples })
         })
     }
 }
@@ -45,6 +50,7 @@ impl fmt::Display for Form {
         })?;
         f.write_str(if self.leased { "" } else { ", without a lease" })?;
         f.write_str(if self.spares_invalid { "" } else { ", invalid packets too" })?;
-        f.write_str(if self.repairs_untracked { "" } else { ", repairs tracked" })
+        f.write_str(if self.repairs_untracked { "" } else { ", repairs tracked" })?;
+        f.write_str(if self.samples { ", by samples where there is much" } else { "" })
     }
 }

@@ -87,7 +87,7 @@ impl Backend {
     /// Installs or replaces the rules in one transaction an IP version, in the best form that the kernel takes.
     fn install(self, plan: &Plan) -> Result<Installed, Trouble> {
         let (mut best, mut refused) = (None, None);
-        for form in self.forms(plan.owner()).filter(|form| !form.leased || plan.ports().is_some()) {
+        for form in self.forms(plan).filter(|form| !form.leased || plan.ports().is_some()) {
             match self.install_as(plan, form) {
                 Ok(found) => {
                     let replaced =
@@ -109,11 +109,13 @@ impl Backend {
     }
 
     /// The forms that it knows, the best first.
-    fn forms(self, owner: Owner) -> impl Iterator<Item = Form> {
+    fn forms(self, plan: &Plan) -> impl Iterator<Item = Form> + use<> {
+        let (owner, sampled) = (plan.owner(), plan.sample().is_some());
         // A chain of nftables has any priority; only iptables has tables that may be missing.
         let forms = Form::all().filter(move |form| self != Self::Nft || form.hook == Hook::AfterFilter);
         // An edge sends nothing again.
-        forms.filter(move |form| owner == Owner::Gateway || !form.repairs_untracked)
+        let forms = forms.filter(move |form| owner == Owner::Gateway || !form.repairs_untracked);
+        forms.filter(move |form| sampled || !form.samples)
     }
 
     /// Installs or replaces the rules; true if there were some.
@@ -226,9 +228,7 @@ pub fn in_force(plan: &Plan) -> Option<Found> {
     let mut backends = Backend::installed().peekable();
     backends.peek()?;
     let mut found = Found::Otherwise;
-    for (backend, form) in
-        backends.flat_map(|backend| backend.forms(plan.owner()).map(move |form| (backend, form)))
-    {
+    for (backend, form) in backends.flat_map(|backend| backend.forms(plan).map(move |form| (backend, form))) {
         match backend.verify(plan, form) {
             Ok(()) => return Some(Found::InForce(form)),
             Err(why) if why.why().ends_with(xtables::NOT_LAST) => found = Found::NotLast,
@@ -243,12 +243,15 @@ pub fn in_force(plan: &Plan) -> Option<Found> {
 pub fn in_force_by_any_mode(config: &Config) -> Option<Found> {
     let plan = Plan::of(config);
     let found = in_force(&plan)?;
-    if matches!(found, Found::InForce(_)) || config.hosts.shaper.is_none() {
+    let sampled = plan.clone().with_the_other_sampling(config);
+    let shaped = config.hosts.shaper.map(|_| plan.clone().with_the_other_shaping(config));
+    let both = shaped.clone().map(|shaped| shaped.with_the_other_sampling(config));
+    let others = std::iter::once(sampled).chain(shaped).chain(both).filter(|other| *other != plan);
+    let stands = |found: &Found| matches!(found, Found::InForce(_));
+    if stands(&found) {
         return Some(found);
     }
-    in_force(&plan.with_the_other_shaping(config))
-        .filter(|other| matches!(other, Found::InForce(_)))
-        .or(Some(found))
+    others.filter_map(|other| in_force(&other)).find(stands).or(Some(found))
 }
 
 /// Removes all rules that any daemon of this kind made, by whatever way; says what it removed. `lock` is as in [`Plan`].

@@ -1,6 +1,6 @@
 //! The rules as a table of nftables of their own.
 
-use super::plan::{ACK_MAX, Match, Owner, Plan};
+use super::plan::{ACK_MAX, Match, Owner, Plan, SAMPLE_BURST};
 use super::{Form, REPAIR_MARK, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{ToolError, run, run_with};
@@ -14,6 +14,8 @@ const PRIORITY: &str = "security + 1";
 /// since one that ran out takes its place until the kernel clears it away.
 const LEASES: &str = "lease";
 const NOTHING: &str = "meta mark and 0";
+/// The limit of all rules together.
+const SAMPLES: &str = "samples";
 
 /// Replaces the table, or makes it; true if there was one.
 pub(super) fn install(plan: &Plan, form: Form) -> Result<bool, Trouble> {
@@ -60,8 +62,15 @@ pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
     let leased =
         listed.contains(&format!("{beacon}update @{LEASES}")) && listed.contains(&format!("!= @{LEASES}"));
     let untracked = listed.lines().any(|line| line.contains(" notrack"));
-    let found = (spares, leased, untracked);
-    if found != (form.spares_invalid, form.leased, form.repairs_untracked) || !stands_at(&listed) {
+    let limited = listed.lines().filter(|line| line.contains(&format!("limit name \"{SAMPLES}\""))).count();
+    let sampled = match plan.sample() {
+        Some(most) => limited == wanted && listed.contains(&format!("rate over {most}/second")),
+        None => limited > 0,
+    };
+    let found = (spares, leased, untracked, sampled);
+    if found != (form.spares_invalid, form.leased, form.repairs_untracked, form.samples)
+        || !stands_at(&listed)
+    {
         return lasting(format!("not {form}:"));
     }
     Ok(())
@@ -118,6 +127,10 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
         )
         .expect("a String takes all");
     }
+    if let Some(most) = plan.sample().filter(|_| form.samples) {
+        write!(out, "\tlimit {SAMPLES} {{\n\t\trate over {most}/second burst {SAMPLE_BURST} packets\n\t}}\n")
+            .expect("a String takes all");
+    }
     if form.repairs_untracked {
         write!(
             out,
@@ -154,6 +167,12 @@ fn write_chain(out: &mut String, plan: &Plan, form: Form, hook: &str, statement:
             Match::AcksTo(name) => format!("oifname \"{name}\" meta length <= {ACK_MAX}"),
         };
         let protocol = if plan.is_of_tcp(rule) { " meta l4proto tcp" } else { "" };
+        if plan.sample().is_some() && form.samples {
+            let goes_on = "tcp flags & (fin | syn | rst) == 0";
+            line(&format!(
+                "\t{condition} meta l4proto tcp {goes_on} limit name \"{SAMPLES}\" accept comment \"{tag}\""
+            ));
+        }
         line(&format!("\t{condition}{protocol} {statement} comment \"{tag}\""));
     }
     line("}");

@@ -52,6 +52,9 @@ pub enum Match {
 /// extension header or two.
 pub(super) const ACK_MAX: u32 = 120;
 
+/// Packets that may come at once where only so many a second are queued: a hundredth of a second's worth at the default.
+pub(super) const SAMPLE_BURST: u32 = 500;
+
 /// Which packets are queued whatever they are, and not as TCP alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whatever {
@@ -79,6 +82,8 @@ pub struct Plan {
     matches: Vec<Match>,
     whatever: Whatever,
     queue: u16,
+    /// Packets a second that are queued at the most, apart from those that open and end connections.
+    sample: Option<u32>,
     lock: PathBuf,
     ports: Option<Ports>,
 }
@@ -99,6 +104,7 @@ impl Plan {
             matches,
             whatever: Whatever::of(config.shaper()),
             queue: config.nfqueue.queue,
+            sample: config.samples(),
             lock: lock_of(config),
             ports: None,
         }
@@ -107,7 +113,13 @@ impl Plan {
     /// The same with hosts shaped where they were not, as the configuration has it, and the other way round.
     pub(super) fn with_the_other_shaping(self, config: &Config) -> Self {
         let shaped = config.hosts.shaper.filter(|_| self.whatever == Whatever::None);
-        Self { whatever: Whatever::of(shaped), ..self }
+        Self { whatever: Whatever::of(shaped), sample: self.sample.filter(|_| shaped.is_none()), ..self }
+    }
+
+    /// The same with all packets queued where a sample was, and the other way round.
+    pub(super) fn with_the_other_sampling(self, config: &Config) -> Self {
+        let sample = config.nfqueue.observed_max.filter(|_| self.sample.is_none());
+        Self { sample: sample.filter(|_| self.is_all_of_tcp()), ..self }
     }
 
     /// The rules of an edge: what acknowledges, on its way out of these interfaces.
@@ -118,6 +130,7 @@ impl Plan {
             matches: interfaces.iter().cloned().map(Match::AcksTo).collect(),
             whatever: Whatever::None,
             queue: edge.queue,
+            sample: None,
             lock: lock_beside(&edge.socket),
             ports: None,
         }
@@ -155,6 +168,11 @@ impl Plan {
     /// Whether all rules do.
     pub(super) fn is_all_of_tcp(&self) -> bool {
         self.whatever == Whatever::None
+    }
+
+    /// Packets a second that are queued at the most; `None`: all.
+    pub(super) const fn sample(&self) -> Option<u32> {
+        self.sample
     }
 
     pub(super) const fn queue(&self) -> u16 {

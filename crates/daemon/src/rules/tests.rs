@@ -46,10 +46,23 @@ fn saved(backend: Backend, table: &str) -> String {
 }
 
 const IPTABLES: [Backend; 2] = [Backend::IptablesNft, Backend::IptablesLegacy];
-const BEST: Form =
-    Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true, repairs_untracked: true };
-const FORMS: [Form; 2] =
-    [BEST, Form { hook: Hook::BeforeFilter, leased: false, spares_invalid: false, repairs_untracked: false }];
+const BEST: Form = Form {
+    hook: Hook::AfterFilter,
+    leased: true,
+    spares_invalid: true,
+    repairs_untracked: true,
+    samples: false,
+};
+const FORMS: [Form; 2] = [
+    BEST,
+    Form {
+        hook: Hook::BeforeFilter,
+        leased: false,
+        spares_invalid: false,
+        repairs_untracked: false,
+        samples: false,
+    },
+];
 
 /// Datagrams that come from the mesh tell by QUIC's spin bit how long packets wait there.
 #[test]
@@ -187,7 +200,7 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
         assert_eq!(Backend::IptablesLegacy.install_as(&plan(7), BEST), Ok(false));
         let installed = install(&plan(9)).unwrap();
         assert_eq!(verify(&plan(9), &installed), Ok(()));
-        assert_eq!((installed.form, &installed.lacking), (BEST, &None));
+        assert_eq!((installed.form, &installed.lacking), (Form { samples: true, ..BEST }, &None));
         // Which way that is depends on the kernel; what was tried before it says why it failed.
         assert_ne!(installed.backend, Backend::IptablesLegacy);
         assert_eq!(installed.refused.len(), usize::from(installed.backend == Backend::IptablesNft));
@@ -375,4 +388,53 @@ fn nft_takes_an_edges_table() {
         assert_eq!(nft::remove(Owner::Gateway).unwrap(), Vec::<String>::new());
         assert_eq!(nft::remove(Owner::Edge).unwrap(), ["nft: table inet meshpaced_edge"]);
     });
+}
+
+/// While nothing is paced only so many packets a second are queued, and all that open and end connections.
+#[test]
+fn a_sample_is_queued_where_nothing_is_paced() {
+    let sampled = Form { samples: true, ..BEST };
+    for backend in IPTABLES {
+        in_namespace(move || {
+            assert_eq!(backend.install_as(&plan(7), sampled), Ok(false));
+            assert_eq!(backend.verify(&plan(7), sampled), Ok(()));
+            assert!(backend.verify(&plan(7), BEST).is_err());
+            assert_eq!(in_force(&plan(7)), Some(Found::InForce(sampled)));
+            let text = saved(backend, "security");
+            let beyond =
+                "--tcp-flags FIN,SYN,RST NONE -m hashlimit --hashlimit-above 50000/sec --hashlimit-burst 500";
+            assert_eq!(text.matches(beyond).count(), text.matches("--queue-bypass").count(), "{text}");
+            // Each stands before the rule that queues the rest.
+            let lines: Vec<_> = text.lines().filter(|line| line.contains("-i mesh0")).collect();
+            assert!(lines[0].ends_with("-j RETURN") && lines[1].ends_with("--queue-bypass"), "{text}");
+            // Another limit is another one to the kernel, which keeps it by its name.
+            let text = "[nfqueue]\nqueue = 7\nobserved_max = 20000\n[mesh]\ninterfaces = [\"mesh0\"]";
+            let fewer = Config::parse("a.toml", text.as_bytes()).unwrap();
+            assert_eq!(backend.install_as(&Plan::of(&fewer), sampled), Ok(true));
+            assert!(saved(backend, "security").contains("--hashlimit-name samples_20000"));
+            // The file says observe, and the mode was set to pace at run time.
+            let text = text.replace("[nfqueue]", "mode = \"pace\"\n[nfqueue]");
+            let paces = Config::parse("a.toml", text.as_bytes()).unwrap();
+            assert_eq!(backend.install_as(&Plan::of(&paces), Form { leased: false, ..BEST }), Ok(true));
+            let all = Form { leased: false, ..BEST };
+            assert_eq!(in_force_by_any_mode(&fewer), Some(Found::InForce(all)));
+            assert_eq!(in_force_by_any_mode(&paces), Some(Found::InForce(all)));
+            // And the other way round.
+            let part = Form { samples: true, ..all };
+            assert_eq!(backend.install_as(&Plan::of(&fewer), part), Ok(true));
+            assert_eq!(in_force(&Plan::of(&paces)), Some(Found::Otherwise));
+            assert_eq!(in_force_by_any_mode(&paces), Some(Found::InForce(part)));
+        });
+    }
+    in_namespace(move || {
+        let script = nft::script(&plan(7), sampled, "counter");
+        run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
+        let listed = sh("nft -n list table inet meshpaced");
+        assert!(listed.contains("rate over 50000/second burst 500 packets"), "{listed}");
+        assert_eq!(listed.matches("limit name \"samples\" accept").count(), 10, "{listed}");
+    });
+    let everything =
+        "mode = \"observe\"\n[nfqueue]\nobserved_max = \"all\"\n[mesh]\ninterfaces = [\"mesh0\"]";
+    assert_eq!(Plan::of(&Config::parse("a.toml", everything.as_bytes()).unwrap()).sample(), None);
+    assert_eq!(shaped().sample(), None, "what is paced comes whole");
 }

@@ -6,7 +6,7 @@
 //! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
 //! jump is kept last: rules of others there, such as MSS clamping, come first.
 
-use super::plan::{ACK_MAX, Match, Owner, Plan};
+use super::plan::{ACK_MAX, Match, Owner, Plan, SAMPLE_BURST};
 use super::{Form, Hook, REPAIR_MARK, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{is_installed, run_with};
@@ -248,9 +248,17 @@ fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
             Match::AcksTo(_) => format!(" -m length --length 0:{ACK_MAX}"),
             _ => String::new(),
         };
-        format!(
+        let queued = format!(
             "-A {tag} {condition}{protocol}{length} -m comment --comment {tag} -j NFQUEUE --queue-num {queue} --queue-bypass"
-        )
+        );
+        // The kernel keeps a limit by its name, also while it is replaced: another rate has another name.
+        let beyond = plan.sample().filter(|_| form.samples).map(|most| {
+            format!(
+                "-A {tag} {condition} -p tcp -m tcp --tcp-flags FIN,SYN,RST NONE -m hashlimit --hashlimit-above {most}/sec --hashlimit-burst \
+                 {SAMPLE_BURST} --hashlimit-name samples_{most} -m comment --comment {tag} -j RETURN"
+            )
+        });
+        beyond.into_iter().chain([queued])
     };
     let leased = signs(family, plan, form).map(|(_, mask)| {
         let seconds = LEASE.as_nanos() / 1_000_000_000;
@@ -263,7 +271,7 @@ fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
         .spares_invalid
         .then(|| format!("-A {tag} -m conntrack --ctstate INVALID -m comment --comment {tag} -j RETURN"));
     let of_family = plan.matches().filter(|rule| rule.prefix().is_none_or(|prefix| family.is_of(prefix)));
-    leased.into_iter().chain(spared).chain(of_family.map(line)).collect()
+    leased.into_iter().chain(spared).chain(of_family.flat_map(line)).collect()
 }
 
 /// The rules in chains of others: the jump, and the note of a sign of life. The note's key is the packet's address under a mask

@@ -10,6 +10,9 @@ struct Row {
     cells: [String; 4],
 }
 
+/// An interval whose ends are so many times apart is one of two or three hours, and its ends say nothing.
+const WIDE: f64 = 100.0;
+
 /// Rows of goodput, fairness, delays, and of each host.
 fn rows(outcome: &Outcome) -> (Vec<Row>, Vec<Row>) {
     let row = |name: &str, figure: &Option<Figure>, form: fn(f64) -> String| {
@@ -29,9 +32,11 @@ fn rows(outcome: &Outcome) -> (Vec<Row>, Vec<Row>) {
 }
 
 fn cells(figure: &Figure, form: fn(f64) -> String) -> [String; 4] {
-    let ratio = figure
-        .ratio
-        .map_or_else(|| "-".to_owned(), |[ratio, low, high]| format!("{ratio:.3} ({low:.3} to {high:.3})"));
+    let ratio = match figure.ratio {
+        None => "-".to_owned(),
+        Some([ratio, low, high]) if high > WIDE * low => format!("{ratio:.3} (too few hours)"),
+        Some([ratio, low, high]) => format!("{ratio:.3} ({low:.3} to {high:.3})"),
+    };
     let effect = match figure.effect() {
         Effect::More => "more",
         Effect::Less => "less",
@@ -128,6 +133,8 @@ mod tests {
         ] {
             assert!(text.contains(said), "{said}: {text}");
         }
+        let wide = Figure { ratio: Some([0.572, 0.012, 26.828]), ..figure };
+        assert_eq!(cells(&wide, bit_rate)[2], "0.572 (too few hours)");
         let page = html(&outcome, &plan, 6);
         assert!(
             page.contains("<th>&lt;10.1.2.3&gt;</th><td>1.2 Mbit/s</td><td>1 Mbit/s</td><td>-</td>"),

@@ -29,8 +29,12 @@ impl<P: Clone> Down<P> {
         ack: Seq,
         route: impl FnOnce() -> Route,
         sharing: u32,
+        config: &Config,
         budget: &mut Budget<'_>,
     ) -> Acked {
+        if config.sampled {
+            self.map.passed_unseen(ack);
+        }
         let mut latest: Option<(Instant, bool)> = None;
         let mut freed = Bytes::ZERO;
         let (alone, mut of_alone) = (self.alone, None);

@@ -97,6 +97,9 @@ impl<P: Clone> Down<P> {
             self.alone = Some(packet.end);
         }
         let room = budget.can_record(config, self.map.len());
+        if config.sampled {
+            self.map.passed_unseen(packet.start);
+        }
         let replaced = match self.map.record(packet.start, packet.end, now, room, keep) {
             Recorded::Not => return,
             Recorded::New => {

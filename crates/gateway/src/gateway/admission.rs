@@ -20,6 +20,7 @@ impl<P: Clone> Gateway<P> {
         let mut windows = Windows::default();
         if let Some(slot) = self.table.find(&key) {
             let known = &mut self.table.get_mut(slot).windows;
+            known.sampled = self.config.sampled;
             match known.judge(side, segment) {
                 Judgement::Plausible => return Some(slot),
                 Judgement::Implausible => {

@@ -181,5 +181,6 @@ pub(super) fn config(values: &Values) -> Config {
         idle: values.span("gap_idle"),
         late_tolerance: values.span("gap_late_tolerance"),
         burst_time: values.span("gap_burst_time"),
+        sampled: false,
     }
 }

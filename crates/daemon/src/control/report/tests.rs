@@ -28,14 +28,14 @@ fn nobody_shares_with_nobody() {
 
 #[test]
 fn a_rate_is_payload_an_interval() {
-    let listed = flow(&example::report(1, 900), example::now());
+    let listed = flow(&example::report(1, 900), example::now(), false);
     // 1,460 bytes each 10 ms.
     assert_eq!(listed.rate_bps, Some(1_168_000));
     assert_eq!((listed.goodput_bps, listed.direction.as_str()), (Some(900_000), "down"));
     assert!((listed.age_s - 60.0).abs() < 1e-9 && (listed.idle_s - 0.01).abs() < 1e-9);
     let mut unseen = example::report(1, 900);
     unseen.segment = Bytes::ZERO;
-    assert_eq!(flow(&unseen, example::now()).rate_bps, None);
+    assert_eq!(flow(&unseen, example::now(), false).rate_bps, None);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::config::{Config, Datapath};
 use crate::doctor::facts::{Facts, Interface};
 use crate::doctor::finding::Finding;
+use crate::plausible::name_instead;
 use ipnet::IpNet;
 
 /// Kinds of interfaces that wrap packets into others (ip-link(8)).
@@ -60,15 +61,20 @@ pub(super) fn interfaces(config: &Config, facts: &Facts) -> Vec<Finding> {
                 format!("{name} does not exist"),
                 "correct mesh.interfaces, or make it",
             )],
-            Some(interface) => of(interface),
+            Some(interface) => of(interface, &config.mesh.interfaces),
         })
         .collect()
 }
 
-fn of(interface: &Interface) -> Vec<Finding> {
+fn of(interface: &Interface, named: &[String]) -> Vec<Finding> {
     let Interface { name, mtu, .. } = interface;
     let subject = "mesh interface";
     let mut found = Vec::new();
+    if let Some(master) = interface.master.as_ref().filter(|master| !named.contains(master)) {
+        let what =
+            format!("{name} is a part of {master}: to the firewall its packets are {master}'s, and not seen");
+        found.push(Finding::serious(subject, what, name_instead(master)));
+    }
     if !interface.up {
         found.push(Finding::warning(subject, format!("{name} is down"), format!("ip link set {name} up")));
     }

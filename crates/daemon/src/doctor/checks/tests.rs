@@ -14,8 +14,13 @@ fn config(text: &str) -> Config {
     Config::parse("a.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-const BEST: Form =
-    Form { hook: Hook::AfterFilter, leased: true, spares_invalid: true, repairs_untracked: true };
+const BEST: Form = Form {
+    hook: Hook::AfterFilter,
+    leased: true,
+    spares_invalid: true,
+    repairs_untracked: true,
+    samples: false,
+};
 
 const MESH: &str = "[mesh]\ninterfaces = [\"mesh0\"]\n";
 
@@ -125,6 +130,19 @@ fn what_goodput_control_sees() {
     expect(ebpf, |_| (), "goodput control", Note, "a download that backs off is not waited for");
     let said = |text| worst(text, &good(), "goodput control");
     assert_eq!((said(MESH), said(&format!("{ebpf}[gateway]\ngoodput_control = false\n"))), (None, None));
+}
+
+#[test]
+fn a_port_of_a_bridge_is_told_before_a_daemon_sees_nothing() {
+    let port = |facts: &mut Facts| mesh0(facts).master = Some("br-lan".to_owned());
+    expect(MESH, port, "mesh interface", Serious, "-> name br-lan in mesh.interfaces in its place");
+    expect(
+        "[mesh]\ninterfaces = [\"mesh0\", \"br-lan\"]\n",
+        port,
+        "mesh interface",
+        Serious,
+        "br-lan does not exist",
+    );
 }
 
 #[test]
