@@ -15,6 +15,7 @@ struct announced {
 	__u32 told;   /* the rightmost that was told */
 	__u32 latest; /* the highest acknowledgement, and the edge that it may announce */
 	__u32 edge;
+	__u32 acked;  /* the bytes that it acknowledged */
 	__u32 passed; /* what passed last: its acknowledgement, the receiver's window field, and that with which it passed */
 	__u16 own;
 	__u16 field;
@@ -43,9 +44,12 @@ ANNOUNCED __u16 announce(struct announced *a, __u32 ack, __u16 own, __u32 scale,
 		__u32 acked = a->has_latest ? ack - a->latest : 0;
 
 		if (window) {
-			/* A receiver that acknowledges two segments at once answers one spacing later than it could answer the first. */
+			/* A receiver that acknowledges n segments at once answers n - 1 spacings later than it could answer the first. What one
+			 * acknowledgement alone brings may be a hole that closes. */
+			__u32 lesser = acked < a->acked ? acked : a->acked;
+			__u32 regular = lesser > 2 * segment ? lesser - segment : segment;
 			__u32 delayed = acked > segment ? acked - segment : 0;
-			__u64 allowed = (__u64)window + (delayed < segment ? delayed : segment);
+			__u64 allowed = (__u64)window + (delayed < regular ? delayed : regular);
 			__u32 edge = ack + (__u32)(allowed < WINDOW_MOST ? allowed : WINDOW_MOST);
 
 			/* What was told is not taken back, but for the part of a unit by which it would be told once more. */
@@ -58,6 +62,7 @@ ANNOUNCED __u16 announce(struct announced *a, __u32 ack, __u16 own, __u32 scale,
 		}
 		a->has_edge = window != 0;
 		a->latest = ack;
+		a->acked = acked;
 		a->has_latest = 1;
 	} else if (!window) {
 		a->has_edge = 0;

@@ -103,7 +103,7 @@ _Static_assert(offsetof(struct flow, id) == 168, "flow.id");
 _Static_assert(offsetof(struct flow, window) == 176, "flow.window");
 _Static_assert(offsetof(struct flow, ignored) == 180, "flow.ignored");
 _Static_assert(offsetof(struct flow, aged) == 248, "flow.aged");
-_Static_assert(offsetof(struct flow, limited) == 320, "flow.limited");
+_Static_assert(offsetof(struct flow, limited) == 324, "flow.limited");
 _Static_assert(offsetof(struct flow, used) == 344, "flow.used");
 
 enum treatment {

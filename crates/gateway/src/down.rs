@@ -4,7 +4,7 @@ mod answers;
 mod cache;
 mod pace;
 
-pub(crate) use answers::DuplicateAckAction;
+pub(crate) use answers::{DuplicateAckAction, FlowPlace};
 
 use crate::budget::Budget;
 use crate::forecast::BaseRoundTrip;

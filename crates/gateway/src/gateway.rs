@@ -8,7 +8,7 @@ mod told;
 
 use crate::budget::Books;
 use crate::connection::GoodputFeedback;
-use crate::down::{Arrival, Down, DuplicateAckAction};
+use crate::down::{Arrival, Down, DuplicateAckAction, FlowPlace};
 use crate::hosts::Hosts;
 use crate::incoming::{Incoming, Sack};
 use crate::schedule::{Schedule, Slot};
@@ -414,7 +414,8 @@ impl<P: Clone> Gateway<P> {
             let duplicate = connection.is_duplicate_ack(segment);
             if let Some(down) = &mut connection.down {
                 let route = || route(incoming.view.source);
-                let acked = down.on_ack(now, segment.ack, route, sharing, &self.config, &mut budget);
+                let of = FlowPlace { sharing, wired: connection.wired.shortest() };
+                let acked = down.on_ack(now, segment.ack, route, of, &self.config, &mut budget);
                 let changes = down.on_progress(now, acked.bytes, segment.flags.ece && !segment.flags.syn);
                 learnt = acked.rtt.is_some() || changes;
                 acked.rtt.into_iter().for_each(|rtt| self.round_trips.wireless.record(rtt));

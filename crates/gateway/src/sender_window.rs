@@ -59,10 +59,12 @@ pub(crate) struct Allowed {
 }
 
 impl Allowed {
-    /// The window to announce with an acknowledgement of so many bytes. A receiver that acknowledges two segments at once answers one spacing
-    /// later than it could answer the first. During this spacing one segment more is in the pipe.
-    fn after(self, acked: u32) -> u32 {
-        let delayed = Bytes(u64::from(acked).saturating_sub(self.segment.0)).min(self.segment);
+    /// The window to announce with an acknowledgement of so many bytes, after one of `before`. A receiver that acknowledges n segments at
+    /// once answers n - 1 spacings later than it could answer the first. During these as many segments more are in the pipe. What one
+    /// acknowledgement alone brings may be a hole that closes: no more of it counts than the one before it brought, but for a segment.
+    fn after(self, acked: u32, before: u32) -> u32 {
+        let regular = Bytes(u64::from(acked.min(before)).saturating_sub(self.segment.0));
+        let delayed = Bytes(u64::from(acked).saturating_sub(self.segment.0)).min(regular.max(self.segment));
         u32::try_from((self.window + delayed).0).unwrap_or(MOST).min(MOST)
     }
 }
@@ -74,6 +76,8 @@ pub(crate) struct SenderWindow {
     told: Option<Seq>,
     /// The highest acknowledgement, and the edge that it may announce; none in it while nothing but the receiver limits it.
     latest: Option<(Seq, Option<Seq>)>,
+    /// The bytes that it acknowledged.
+    acked: u32,
     /// What passed last: its acknowledgement, the window field that its receiver had put there, and that with which it passed.
     passed: Option<(Seq, u16, u16)>,
     /// What was announced of the receiver's last, where that is less than the receiver's own.
@@ -128,8 +132,9 @@ impl SenderWindow {
         let acked =
             self.latest.map_or(0, |(latest, _)| if ack.after(latest) { ack.since(latest) } else { 0 });
         if self.latest.is_none_or(|(latest, _)| ack.after(latest)) {
-            let edge = allowed.map(|allowed| self.kept(ack, acked, unit, ack + allowed.after(acked)));
-            self.latest = Some((ack, edge));
+            let edge =
+                allowed.map(|allowed| self.kept(ack, acked, unit, ack + allowed.after(acked, self.acked)));
+            (self.latest, self.acked) = (Some((ack, edge)), acked);
         } else if allowed.is_none() {
             self.latest = self.latest.map(|(latest, _)| (latest, None));
         }
@@ -318,6 +323,18 @@ mod tests {
         {
             assert_eq!(announced(&mut window, &ack(bytes, FIELD), allowed(2)), expected, "{bytes}");
         }
+    }
+
+    #[test]
+    fn acknowledgements_of_many_segments_allow_as_many_more() {
+        let mut window = SenderWindow::default();
+        // Thinned: five at once, again and again. The first may be a hole that closes, and so may the one of sixty.
+        let acks =
+            [(0, 2_000), (5_000, 3_000), (10_000, 6_000), (15_000, 6_000), (75_000, 6_000), (76_000, 5_000)];
+        for (bytes, expected) in acks {
+            assert_eq!(announced(&mut window, &ack(bytes, FIELD), allowed(2)), expected, "{bytes}");
+        }
+        assert_eq!(announced(&mut window, &ack(80_000, FIELD), allowed(2)), 3_000, "after one of a segment");
     }
 
     #[test]

@@ -213,7 +213,15 @@ impl Engine {
                 let route = judge.route(&event.key, event.ttl);
                 // What leaves before the first round trip has no orders, and so no initial interval.
                 let law = || Box::new(WirelessLaw::new(&self.law, None));
-                let trip = RoundTrip { now: event.at, rtt, segment: flow.segment, route: &route, sharing: 1 };
+                let answered = flow.wired.map(|wired| wired + rtt);
+                let trip = RoundTrip {
+                    now: event.at,
+                    rtt,
+                    segment: flow.segment,
+                    route: &route,
+                    sharing: 1,
+                    answered,
+                };
                 flow.wireless.get_or_insert_with(law).on_round_trip(&trip);
                 if let Some(goodput) = self.goodput.as_mut().filter(|_| flow.controlled) {
                     goodput.on_round_trip(event.key, rtt);

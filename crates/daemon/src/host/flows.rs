@@ -105,7 +105,14 @@ impl Connection {
             WirelessSample::RoundTrip(wireless) => {
                 self.rtt_wireless = Some(wireless);
                 let route = Route::uniform(Some(self.hops), rate);
-                let trip = RoundTrip { now, rtt: wireless, segment: self.mss, route: &route, sharing: 1 };
+                let trip = RoundTrip {
+                    now,
+                    rtt: wireless,
+                    segment: self.mss,
+                    route: &route,
+                    sharing: 1,
+                    answered: None,
+                };
                 if let Some(pace) = self.law.on_round_trip(&trip) {
                     self.interval = pace.spacing;
                 }

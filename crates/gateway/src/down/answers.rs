@@ -8,7 +8,14 @@ use crate::incoming::Sack;
 use crate::segment_map::Covered;
 use crate::{Config, DupAck, Retransmissions, Route};
 use meshpace_pacing::{LinkRates, Progress, RoundTrip};
-use meshpace_units::{Bytes, Instant, Seq};
+use meshpace_units::{Bytes, Instant, Seq, Span};
+
+/// What a flow's law is told besides a round trip: how many flows share the law, and the round trip of the wired part.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct FlowPlace {
+    pub sharing: u32,
+    pub wired: Option<Span>,
+}
 
 /// How a duplicate ACK is answered.
 #[derive(Debug)]
@@ -22,13 +29,14 @@ pub(crate) enum DuplicateAckAction<P> {
 }
 
 impl<P: Clone> Down<P> {
-    /// A cumulative acknowledgement from the wireless side: round-trip sample, pace, cache. The law is shared by so many flows.
+    /// A cumulative acknowledgement from the wireless side: round-trip sample, pace, cache. `of` goes to the law
+    /// with each round trip.
     pub fn on_ack(
         &mut self,
         now: Instant,
         ack: Seq,
         route: impl FnOnce() -> Route,
-        sharing: u32,
+        of: FlowPlace,
         config: &Config,
         budget: &mut Budget<'_>,
     ) -> Acked {
@@ -68,7 +76,8 @@ impl<P: Clone> Down<P> {
                 rtt,
                 segment: self.segment,
                 route: &route,
-                sharing,
+                sharing: of.sharing,
+                answered: Some(self.path(of.wired).round_trip()),
             }) {
                 self.apply_pace(now);
             }

@@ -57,6 +57,8 @@ pub struct DelayRate {
     unit: f64,
     /// Packets that the sender hands down at once.
     burst: f64,
+    /// How long it takes until a step shows in what comes, seconds, where that is longer than a round trip.
+    answered: Option<f64>,
     /// Round trips have the jitter of a host in them.
     on_host: bool,
     step: Option<Step>,
@@ -113,6 +115,7 @@ impl DelayRate {
             starting: true,
             unit: 1.0,
             burst: 1.0,
+            answered: None,
             on_host: false,
             step: None,
             usage: Usage { in_use: true, since: None, arrived: None },
@@ -165,6 +168,12 @@ impl DelayRate {
     /// From now on the sender hands so many packets down at once: as many wait behind each other at the first link, however empty it is.
     pub fn set_burst(&mut self, packets: f64) {
         self.burst = packets;
+    }
+
+    /// From now on a step shows in what comes after so long only: the law stands on the way, and the sender that it holds back answers then.
+    /// A step that took less counts as much as its part of that (docs/law.md, "At a gateway").
+    pub fn set_answered(&mut self, after: Option<Span>) {
+        self.answered = after.map(Span::as_secs_f64);
     }
 
     /// It is no slower than this.
@@ -234,7 +243,9 @@ impl DelayRate {
                 self.path.on_round_trip(self.on_host && self.unit == 1.0 && rtt - base <= self.jitter(base));
                 if let Some((queue, thinned)) = self.ends(&step, now, rtt, base) {
                     self.step = Some(Step::new(now));
-                    self.go(now, base, queue.max(SHORTEST_QUEUE), thinned);
+                    let elapsed = now.saturating_since(step.since).as_secs_f64();
+                    let share = self.answered.map_or(1.0, |after| (elapsed / after).min(1.0));
+                    self.go(now, base, queue.max(SHORTEST_QUEUE), thinned, share);
                 }
             }
         }
@@ -274,7 +285,8 @@ impl DelayRate {
     }
 
     /// A step, by the least round trip and the queueing delay that was found, seconds; `thinned`: it took some empty paths.
-    fn go(&mut self, now: Instant, base: f64, queue: f64, thinned: bool) {
+    fn go(&mut self, now: Instant, base: f64, queue: f64, thinned: bool, share: f64) {
+        let gain = self.config.gain * share;
         self.queue = Some(queue);
         let holds = self.holds(base);
         // The round trips of whole trains may all be alike.
@@ -303,16 +315,16 @@ impl DelayRate {
         let drained = arrives.filter(|arrives| alone && self.path.drains(arrives * queue, waiting));
         if let Some(arrives) = drained {
             let rate = towards(DRAIN, waiting, arrives, queue, base + queue);
-            self.rate = rate.min(self.rate * exp(self.config.gain * rise));
+            self.rate = rate.min(self.rate * exp(gain * rise));
             return;
         }
         let mut way = log(target.max(floor) / self.rate);
         let arrives = arrives.filter(|_| in_use && way < LN_2 && self.path.is_clear(holds));
         if let Some(arrives) = arrives {
             let rate = towards(SHARE, waiting, arrives, queue, base + queue);
-            way = log(rate.max(floor).max(SLOWEST) / self.rate) / self.config.gain;
+            way = log(rate.max(floor).max(SLOWEST) / self.rate) / gain;
         }
-        self.rate *= exp(self.config.gain * way.clamp(-self.config.fall, rise));
+        self.rate *= exp(gain * way.clamp(-self.config.fall, rise));
     }
 
     /// Packets or trains on their way in an empty path whose round trip is `base` seconds.

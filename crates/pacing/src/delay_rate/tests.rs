@@ -47,6 +47,18 @@ fn a_step_is_a_share_of_the_way_within_bounds() {
 }
 
 #[test]
+fn a_step_that_shows_later_is_a_share_of_one() {
+    // The queue is far too long: 0.1 of 0.4 in the logarithm, or as much of that as the step's time is of the time until it shows.
+    let config = DelayRateConfig { fall: 0.4, ..DelayRateConfig::CALM };
+    for (after, share) in [(None, 1.0), (Some(4_000), 0.25), (Some(1_000), 1.0), (Some(500), 1.0)] {
+        let mut law = seen(config, 50.0);
+        law.set_answered(after.map(Span::from_millis));
+        let rate = step(&mut law, 1_000, 300);
+        assert!((rate - 50.0 * exp(-0.04 * share)).abs() < 1e-9, "{after:?}: {rate}");
+    }
+}
+
+#[test]
 fn a_step_takes_its_round_trips_and_a_round_trip() {
     let mut law = seen(DelayRateConfig::CALM, 50.0);
     law.on_arrived(100.0);

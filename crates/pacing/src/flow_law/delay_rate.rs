@@ -40,6 +40,7 @@ impl FlowLaw for Law {
     fn on_round_trip(&mut self, trip: &RoundTrip<'_>) -> Option<FlowPace> {
         self.segment = Some(trip.segment);
         (self.blind, self.seen) = (0.0, trip.now);
+        self.rate.set_answered(trip.answered);
         self.rate.on_round_trip(trip.now, trip.rtt).then(|| FlowPace::every(self.rate.spacing()))
     }
 
@@ -101,6 +102,7 @@ mod tests {
                 segment: Bytes(1460),
                 route: &route,
                 sharing: 1,
+                answered: None,
             };
             let paces = [law.on_progress(&progress), if measured { law.on_round_trip(&trip) } else { None }];
             all.extend(paces.into_iter().flatten().filter_map(|pace| pace.spacing));

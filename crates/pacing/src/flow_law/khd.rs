@@ -63,7 +63,14 @@ mod tests {
     fn told(law: &mut Box<dyn FlowLaw>, rtt_ms: u64) -> Option<FlowPace> {
         let route = Route::uniform(Some(4), Rate::bits_per_sec(2_000_000));
         let (now, rtt) = (Instant::ZERO, Span::from_millis(rtt_ms));
-        law.on_round_trip(&RoundTrip { now, rtt, segment: Bytes(1460), route: &route, sharing: 1 })
+        law.on_round_trip(&RoundTrip {
+            now,
+            rtt,
+            segment: Bytes(1460),
+            route: &route,
+            sharing: 1,
+            answered: None,
+        })
     }
 
     #[test]

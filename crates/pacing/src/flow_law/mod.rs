@@ -37,6 +37,9 @@ pub struct RoundTrip<'a> {
     /// Flows that share this law and have data on their way, this one included: 1, unless the law is kept for a host
     /// (`gap_state = "host"`).
     pub sharing: u32,
+    /// How long it takes until what the law answers shows in what comes: the round trip to the sender and on to the receiver, without
+    /// the wait at the driver. `None` where the sender itself is paced, which answers at once.
+    pub answered: Option<Span>,
 }
 
 /// What became of a flow's packets since the law was told last.
