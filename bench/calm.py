@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/calm.py TABLE [--seeds K]
 
-TABLE: chains, pairs, gateway, constants, company, limits, trains, waiting, comparators, wires.
+TABLE: chains, pairs, gateway, steps, constants, company, limits, shares, trains, waiting, comparators, wires.
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
 802.11b at 11 Mbit/s, windows of 512 segments; `trains` and `waiting` are of 802.11n at MCS 4, in Mbit/s, `wires` of two
@@ -127,6 +127,29 @@ def gateway(seeds: int) -> None:
     table(["hops", *GATEWAYS], rows)
 
 
+STEPS: tuple[dict[str, float | str], ...] = (
+    {"dr_delta": 0.7, "dr_gain": 0.1}, {"dr_delta": 0.5, "dr_gain": 0.1}, {"dr_delta": 0.7, "dr_gain": 0.05}, {},
+    {"dr_delta": 0.35, "dr_gain": 0.05}, {"dr_delta": 0.5, "dr_gain": 0.025}, {"gap_window": "receiver"},
+)  # fmt: skip
+
+
+def steps(seeds: int) -> None:
+    """Downloads, the gateway's constants changed: what waits, how far a step goes, and without a window of its own."""
+    places = [(f"{h} down", wired(h, False)) for h in (1, 2, 3, 4, 6, 8, 10)]
+    places += [(f"two chains, {way}", pair(way)) for way in ("down", "mix")]
+
+    def row(name: str, scheme: str, keys: dict[str, float | str]) -> list[str]:
+        of = [got(place.copy(), scheme, seeds, **keys) for _, place in places]
+        return [name, *(f"{one}" + (f", {one.jain:.3f}" if one.jain < 1.0 else "") for one in of)]
+
+    head = ["", *(name for name, _ in places)]
+    table(head, [row(scheme, scheme, {}) for scheme in ("linux-cubic", "calm")])
+    for scheme in ("calm-gateway", "calm-edge"):
+        names = [", ".join(f"`{key}` = {value}" for key, value in keys.items()) or "as it ships" for keys in STEPS]
+        print(scheme)
+        table(head, [row(name, scheme, keys) for name, keys in zip(names, STEPS, strict=True)])
+
+
 def constants(seeds: int) -> None:
     empty = {}
     rows = []
@@ -197,11 +220,38 @@ def company(seeds: int) -> None:
     table(["calm : the other (of a fair share)", *names], rows)
 
 
+SELDOM: dict[str, float | str] = {"thin_segments": 32, "thin_wait": "400ms", "dr_slack": 32}
+SHARES: tuple[tuple[str, dict[str, float | str]], ...] = (
+    ("linux-cubic", {}), ("linux-bbr", {}), ("tcp-gap", {}), ("calm", {}), ("calm", {"dr_delta": 1.4}),
+    ("calm", {"dr_delta": 2.8}), ("calm", SELDOM), ("calm", {"rto_max": "9s"}), ("calm-gateway", {}),
+)  # fmt: skip
+
+
+def shares(seeds: int) -> None:
+    """Under AODV: two chains, and eight flows of a random mesh, with how many of 1,000 segments were sent again."""
+    rows = []
+    random = load("gap-fig21-random", 60).set("topology.nodes", 50)
+    random.set("topology.width", "1500m").set("topology.height", "700m")
+    for scheme, keys in SHARES:
+        of = [got(pair(way).set("routing.protocol", "aodv"), scheme, seeds, **keys) for way in ("up", "down", "mix")]
+        cells = [f"{one}, {one.jain:.3f}" for one in of]
+        for protocol in ("static", "aodv"):
+            mesh = random.copy().set("routing.protocol", protocol)
+            for key, value in keys.items():
+                mesh.set(f"scheme.{scheme}.{key}", value)
+            flows = [meshpace.run(mesh, scheme=scheme, seed=seed) for seed in range(1, seeds + 1)]
+            total, again, sent = (
+                sum(flow[key] for run in flows for flow in run["flows"])
+                for key in ("goodput_bps", "retransmits", "segments_sent")
+            )
+            jain = statistics.mean((run["jain_windows"] or {}).get("10") or 1.0 for run in flows)
+            cells.append(f"{total / seeds / 1e3:.0f}, {jain:.3f}, {1000 * again / sent:.0f}")
+        rows.append([", ".join([scheme, *(f"{key} = {value}" for key, value in keys.items())]), *cells])
+    table(["", "two chains up", "down", "mix", "random mesh, static routes", "random mesh, AODV"], rows)
+
+
 def limits(seeds: int) -> None:
-    """Under AODV, with a small window, with a filter behind an announced window."""
-    for way in ("up", "down", "mix"):
-        of = [(name, got(pair(way).set("routing.protocol", "aodv"), name, seeds)) for name in ("linux-cubic", "calm")]
-        print(f"AODV, two chains, {way}:", [f"{name} {one}, {one.jain:.3f}" for name, one in of])
+    """With a small window, with a filter behind an announced window."""
     small = [(name, got(wired(1, True).set("defaults.window", 64), name, seeds)) for name in ("linux-cubic", "calm")]
     print("window of 64, 1 hop up:", [f"{name} {one}" for name, one in small])
     print("calm-gateway with a filter, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay="ack-filter"))
@@ -267,6 +317,8 @@ def waiting(seeds: int) -> None:
             [f"{delta}", *(mbit(on(ground, of.copy()), "calm", seeds, dr_delta_trains=delta) for _, of in paths)]
             for delta in DELTAS
         ]
+        shorter = [mbit(on(ground, of.copy()), "calm", seeds, dr_unit=12) for _, of in paths]
+        rows.append(["0.55, `dr_unit` = 12", *shorter])
         print(f"ground = {ground}")
         table(["`dr_delta_trains`", *(name for name, _ in paths)], rows)
     # Where a frame takes 64 packets or 256, on the ground of the study `radios-later`.
@@ -339,9 +391,11 @@ def main() -> None:
         "chains": chains,
         "pairs": pairs,
         "gateway": gateway,
+        "steps": steps,
         "constants": constants,
         "company": company,
         "limits": limits,
+        "shares": shares,
         "trains": trains,
         "waiting": waiting,
         "comparators": comparators,

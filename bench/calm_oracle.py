@@ -1,6 +1,6 @@
 """The best that fixed rates and fixed trains get on a chain, and calm beside that.
 
-    .venv/bin/python bench/calm_oracle.py [--seeds K] [--hops 1,2,4] [--rts always|never|both]
+    .venv/bin/python bench/calm_oracle.py [--seeds K] [--hops 1,2,4] [--rts always|never|both] [--random]
 
 Open loops, by search. Rates: a segment every so often, one acknowledgement for 8 or for 16; first in steps of 8 % from
 0.6 to 1.6 of what calm gets, then in steps of 2 % around the best. Trains: a window of W segments that never changes,
@@ -11,6 +11,10 @@ Of all of these: the most goodput at any delay; at no more than the empty chain'
 bottleneck (of the most goodput); and the same with a train of eight. The empty chain's delay is that of a segment a
 second. Goodput in kbit/s @ mean one-way delay in ms; r: rate, W: train, d: segments an acknowledgement. Runs of 60 s,
 20 s of them warm-up, static routes, 802.11b at 11 Mbit/s; equal arguments give equal tables. docs/law.md has them.
+
+With --random instead: eight flows of a random mesh of 50 nodes, a topology a seed. Each flow's max-min share, by search
+over fixed rates with thin acknowledgements: all flows get as much as all can have at once (19 of 20 segments arrive in
+time), those that can have no more keep that, the others get more.
 """
 
 from __future__ import annotations
@@ -20,7 +24,7 @@ import statistics
 from typing import NamedTuple
 
 import meshpace
-from calm import HOPS, chain, table
+from calm import HOPS, chain, load, table
 
 _ACKS = (8, 16)
 _WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -116,12 +120,71 @@ def row(hops: int, rts: str, seeds: int) -> list[str]:
     return [str(hops), bounds, str(most), str(near), str(train), f"{calm.goodput:.0f} @ {calm.delay:.0f}", *shares]
 
 
+def _random() -> meshpace.Scenario:
+    mesh = load("gap-fig21-random", 60).set("topology.nodes", 50)
+    return mesh.set("topology.width", "1500m").set("topology.height", "700m")
+
+
+def _goodputs(mesh: meshpace.Scenario, scheme: str | None, seed: int) -> list[float]:
+    return [flow["goodput_bps"] / 1e3 for flow in meshpace.run(mesh, scheme=scheme, seed=seed)["flows"]]
+
+
+def _kept(seed: int, rates: list[float]) -> list[bool]:
+    """Which flows carry these rates, all at once."""
+    mesh = _random()
+    ends = [(flow["from"], flow["to"]) for flow in mesh.resolve(seed)["flows"]]
+    mesh.set("flow", [{"from": a, "to": b, "scheme": f"rate-{n}"} for n, (a, b) in enumerate(ends)])
+    for n, rate in enumerate(rates):
+        fixed = {"base": "cubic-thin", "pacing": "fixed", "fixed_rate": f"{round(1e3 * rate * 1500 / 1460)}bps"}
+        mesh.set(f"scheme.rate-{n}", fixed)
+    return [got >= 0.95 * rate for got, rate in zip(_goodputs(mesh, None, seed), rates, strict=True)]
+
+
+def max_min(seed: int, flows: int = 8) -> list[float]:
+    """kbit/s."""
+    known: dict[int, float] = {}
+    least = 0.0
+    while len(known) < flows:
+
+        def kept(rate: float, known: dict[int, float] = known) -> list[bool]:
+            return _kept(seed, [known.get(n, rate) for n in range(flows)])
+
+        most = max(2 * least, 200.0)
+        while all(kept(most)):
+            least, most = most, 2 * most
+        for _ in range(6):
+            middle = (least + most) / 2
+            least, most = (middle, most) if all(kept(middle)) else (least, middle)
+        # Those that this much more breaks have what they can have; all, if it breaks others.
+        broken = {n for n, well in enumerate(kept(most)) if not well} - known.keys()
+        known |= dict.fromkeys(broken or set(range(flows)) - known.keys(), least)
+    return [known[n] for n in range(flows)]
+
+
+def random_row(seed: int) -> list[str]:
+    """Of one topology: sums, and the least of what a flow has of its share."""
+    share = max_min(seed)
+    cells = [str(seed), f"{sum(share):.0f}"]
+    for scheme, friendly in (("linux-cubic", None), ("linux-bbr", None), ("calm", None), ("calm", 0.0)):
+        mesh = _random() if friendly is None else _random().set("scheme.calm.dr_friendly", friendly)
+        found = _goodputs(mesh, scheme, seed)
+        worst = min(one / part for one, part in zip(found, share, strict=True))
+        cells.append(f"{sum(found):.0f}, {worst:.2f}")
+    return cells
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--hops", default=",".join(map(str, HOPS)))
     parser.add_argument("--rts", choices=("always", "never", "both"), default="both")
+    parser.add_argument("--random", action="store_true")
     asked = parser.parse_args()
+    if asked.random:
+        schemes = ["linux-bbr", "calm", "`dr_friendly` = 0"]
+        head = ["topology", "max-min: sum", "linux-cubic: sum, least of a share", *schemes]
+        table(head, [random_row(seed) for seed in range(1, asked.seeds + 1)])
+        return
     head = [
         "hops", "delay: empty; and 2 segments; and 8", "the most", "within 2 segments", "within 8", "calm",
         "of the most", "of 2", "of 8",
