@@ -215,11 +215,16 @@ mod tests {
     proptest! {
         /// Against a sorted map: the same events in the same order, whatever is scheduled, moved and removed.
         #[test]
-        fn the_queue_agrees_with_a_sorted_map(steps in prop::collection::vec((0u32..40, 0u64..9_000, 0u32..5), 0..300)) {
-            let mut queue = EventQueue::new(40);
+        fn the_queue_agrees_with_a_sorted_map(
+            steps in prop::collection::vec((0u32..40, 0u64..9_000, 0u32..5), 0..300),
+            apart in prop::sample::select(vec![1u32, 20]),
+        ) {
+            // Far apart they stand in several groups of blocks.
+            let mut queue = EventQueue::new(40 * apart as usize);
             // Time, stations after the others, order or station.
             let mut model: BTreeMap<(Instant, bool, u64), Event<u32>> = BTreeMap::new();
             for (number, (station, ahead, what)) in steps.into_iter().enumerate() {
+                let station = station * apart;
                 let then = queue.now() + Span::from_micros(ahead);
                 let event = Event::Station(InterfaceId(station));
                 let set = model.iter().find(|entry| *entry.1 == event).map(|entry| entry.0.0);
