@@ -165,13 +165,16 @@ int meshpace_down(struct __sk_buff *skb)
 	}
 	if (occupies(&c.packet)) {
 		__u64 due = schedule(&c, pace, settings);
+		enum passage passage = STALE;
 
 		if (!due) {
 			add(DROPPED, 1);
 			return TC_ACT_SHOT;
 		}
 		if (c.flow->down.begun || c.packet.payload)
-			stamp(&c, &c.flow->down, WIRED, due);
+			passage = stamp(&c, &c.flow->down, WIRED, due);
+		if (passage == LATE && settings->finds)
+			tell_again(&c, due);
 	} else {
 		add(FORWARDED, 1);
 	}
@@ -226,7 +229,7 @@ int meshpace_up(struct __sk_buff *skb)
 			stamp(&c, &flow->up, WIRELESS, c.now);
 		limit_window(&c, pace);
 		__u64 rtt = round_trip(&c, &flow->down, WIRED);
-		if (rtt)
+		if (rtt && is_time(&c, settings->apart))
 			tell(SAMPLE, c.now, rtt, &c.key, flow);
 	}
 	add(FORWARDED, 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* The shaper of hosts inside the kernel: a tc program on what a mesh interface sends. All IP that is forwarded into the mesh is told
- * apart by mesh host and flow, and gets an earliest departure time (skb->tstamp, honoured by sch_fq), a mark, or is dropped.
+ * apart by mesh host and flow, and gets an earliest departure time (skb->tstamp, honoured by sch_fq), a mark, or is dropped. Another one, on
+ * what the interface receives, acts where user space finds the rate (telling.h).
  *
  * It comes before meshpace_down (gateway.bpf.c), which takes that time for its own measurements. What is agreed about hosts, and the rate,
  * user space writes (crates/daemon/src/ebpf/shaping); shares.h says who gets how much. Needs Linux 5.8, no BTF of it. */
@@ -9,6 +10,7 @@
 #include "packet.h"
 #include "shaping.h"
 #include "shares.h"
+#include "telling.h"
 
 #define TC_ACT_UNSPEC (-1) /* the next program, or go on (linux/pkt_cls.h) */
 #define TC_ACT_SHOT 2
@@ -77,6 +79,8 @@ struct workplace {
 	struct queue_key key;
 	struct packet_to_shape packet;
 	struct terms terms;
+	struct told told;
+	bool spins;
 };
 
 struct {
@@ -207,9 +211,20 @@ int meshpace_shape(struct __sk_buff *skb)
 	at->packet.now = bpf_ktime_get_ns();
 	if (at->packet.now >= by->alive_until)
 		return TC_ACT_UNSPEC;
-	/* The gateway's own packets, and those from mesh to mesh. */
-	if (!from || bpf_map_lookup_elem(&interfaces, &from) || !read_destination(skb, *ip, &at->key.host, &at->packet))
+	/* The gateway's own packets. */
+	if (!from)
 		return TC_ACT_UNSPEC;
+	/* From mesh to mesh. */
+	if (bpf_map_lookup_elem(&interfaces, &from)) {
+		__sync_fetch_and_add(&everybody->uplink, 0 - (__u64)(skb->len - *ip));
+		return TC_ACT_UNSPEC;
+	}
+	if (!read_destination(skb, *ip, &at->key.host, &at->packet))
+		return TC_ACT_UNSPEC;
+	if (by->finds) {
+		memcpy(at->told.ends.wireless, at->key.host.address, 16);
+		at->spins = read_spin(skb, *ip, &at->told.ends, &at->told.bit, true);
+	}
 	agree(&at->key.host, by, &at->terms);
 	at->key.flow = bpf_get_hash_recalc(skb);
 	struct host *host = known_host(&at->key.host);
@@ -230,10 +245,36 @@ int meshpace_shape(struct __sk_buff *skb)
 	__u64 waits = departure - packet.now;
 
 	host->wait = host->wait ? (host->wait * 7 + waits) / 8 : waits;
+	if (by->finds) {
+		at->told.host = at->key.host;
+		if (at->spins)
+			tell_spin(&at->told, everybody, SPIN_INTO, packet.now, departure);
+		tell_left(&at->told, everybody, host, &at->key.host, packet.now);
+	}
 	if (verdict == LEAVES_MARKED)
 		bpf_skb_ecn_set_ce(skb);
 	if (waits)
 		skb->tstamp = departure;
+	return TC_ACT_UNSPEC;
+}
+
+SEC("classifier")
+int meshpace_hear(struct __sk_buff *skb)
+{
+	__u32 zero = 0, on = skb->ifindex;
+	const struct shaping *by = bpf_map_lookup_elem(&settings, &zero);
+	const __u32 *ip = bpf_map_lookup_elem(&interfaces, &on);
+	struct all *everybody = bpf_map_lookup_elem(&all, &zero);
+	struct workplace *at = bpf_map_lookup_elem(&workplace, &zero);
+
+	if (!by || !by->finds || !ip || !everybody || !at || skb->len < *ip)
+		return TC_ACT_UNSPEC;
+	__u64 now = bpf_ktime_get_ns();
+	if (now >= by->alive_until)
+		return TC_ACT_UNSPEC;
+	__sync_fetch_and_add(&everybody->uplink, skb->len - *ip);
+	if (read_spin(skb, *ip, &at->told.ends, &at->told.bit, false))
+		tell_spin(&at->told, everybody, SPIN_OUT, now, now);
 	return TC_ACT_UNSPEC;
 }
 

@@ -93,8 +93,11 @@ struct flow {
 	__u64 turn;      /* of the packet at hand, and what CoDel said of it, enum fate */
 	__u64 fate;
 	__u64 used;      /* packets that came as soon as the window announced here let them, and did not wait */
+	__u64 again_at;  /* when the latest segment towards the mesh leaves that was sent again; 0: none was */
+	__u32 again_end; /* its end */
+	__u32 untimed;   /* and how far data had gone then */
 };
-_Static_assert(sizeof(struct flow) == 352, "flow");
+_Static_assert(sizeof(struct flow) == 368, "flow");
 _Static_assert(offsetof(struct flow, departure) == 16, "flow.departure");
 _Static_assert(offsetof(struct flow, down) == 24, "flow.down");
 _Static_assert(offsetof(struct flow, up) == 80, "flow.up");
@@ -134,21 +137,26 @@ struct settings {
 	__u64 horizon;   /* farthest departure ahead; sch_fq drops beyond its own, 10 s by default */
 	__u32 treatment; /* of packets whose connection has no `pace` (yet) */
 	__u32 places;    /* most packets of all connections that may wait for their departure */
+	__u64 apart;     /* of connections that no law paces, a host's wireless round trips are told no closer; 0: all are */
+	__u32 finds;     /* the rate of hosts is found: what is sent again is told, too */
+	__u32 unused;
 };
-_Static_assert(sizeof(struct settings) == 24, "settings");
+_Static_assert(sizeof(struct settings) == 40, "settings");
 _Static_assert(offsetof(struct settings, treatment) == 16, "settings.treatment");
 _Static_assert(offsetof(struct settings, places) == 20, "settings.places");
+_Static_assert(offsetof(struct settings, apart) == 24, "settings.apart");
 
 enum event_kind {
 	OPENED = 0, /* first data of a connection */
 	SAMPLE = 1, /* a wireless round trip */
 	CLOSED = 2, /* FINs acknowledged both ways, a RST, another connection between the same ports */
 	WIRED_SAMPLE = 3, /* a wired round trip */
+	AGAIN = 4, /* data towards the mesh pass again, and have been gone for so long */
 };
 
 struct event {
 	__u64 at;
-	__u64 rtt;       /* SAMPLE, WIRED_SAMPLE */
+	__u64 rtt;       /* SAMPLE, WIRED_SAMPLE, AGAIN */
 	struct flow_key key;
 	__u32 segment;   /* flow.segment */
 	__u32 window;    /* flow.window */

@@ -38,6 +38,18 @@ struct {
 	TYPE(value, __u64);
 } departures SEC(".maps");
 
+/* When a round trip of a mesh host was told last, where not all are (settings.apart). */
+struct mesh_host {
+	__be32 address[4];
+};
+
+struct {
+	NUMBER(type, BPF_MAP_TYPE_LRU_HASH);
+	NUMBER(max_entries, 1024);
+	TYPE(key, struct mesh_host);
+	TYPE(value, __u64);
+} told SEC(".maps");
+
 /* What SYNs offered, until data make the connection one to keep: a flood of SYNs fills only this. */
 struct handshake {
 	__u8 seen[2];   /* by enum side */

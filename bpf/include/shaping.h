@@ -45,7 +45,7 @@ struct shaping {
 	__u32 overhead; /* bytes that a packet costs beside its own */
 	__u32 places;   /* most packets that wait */
 	__u32 shift;    /* how long slots are: 2 to the power of it, 31 at the most */
-	__u32 unused;
+	__u32 finds;    /* user space finds the rate: it is told what leaves, and of spin bits */
 	struct terms terms; /* of hosts of which nothing is agreed */
 };
 _Static_assert(sizeof(struct shaping) == 88, "shaping");
@@ -88,10 +88,13 @@ struct all {
 	__u64 latest; /* when the last flow will have had its share of that */
 	struct slot waiting[WAIT_SLOTS];
 	struct slot slots[ALL_SLOTS];
+	__u64 uplink;  /* bytes that came out of the mesh, less those that went in again */
+	__u64 tells;   /* when user space was told last of what leaves, */
+	__u64 turned;  /* and of a spin bit that turned */
 };
 _Static_assert(offsetof(struct all, work) == 48, "all.work");
 _Static_assert(offsetof(struct all, waiting) == 64, "all.waiting");
-_Static_assert(sizeof(struct all) == 4288, "all");
+_Static_assert(sizeof(struct all) == 4312, "all");
 
 /* A host. */
 struct host {
@@ -103,11 +106,45 @@ struct host {
 	__u64 wait;   /* of its packets, smoothed */
 	struct own own;
 	struct slot flows[HOST_SLOTS];
+	__u64 tells;  /* when user space was told last of what leaves for it */
 };
 _Static_assert(offsetof(struct host, seen) == 48, "host.seen");
 _Static_assert(offsetof(struct host, work) == 56, "host.work");
 _Static_assert(offsetof(struct host, wait) == 80, "host.wait");
 _Static_assert(offsetof(struct host, flows) == 96, "host.flows");
-_Static_assert(sizeof(struct host) == 1120, "host");
+_Static_assert(sizeof(struct host) == 1128, "host");
+
+/* The ends of a connection; as in gateway.h, whose programs are others. */
+struct ends {
+	__be32 wireless[4];
+	__be32 wired[4];
+	__be16 wireless_port;
+	__be16 wired_port;
+};
+
+enum told_kind {
+	LEFT = 0,      /* a packet leaves for a host */
+	SPIN_INTO = 1, /* the spin bit of what goes into the mesh turned */
+	SPIN_OUT = 2,  /* that of what comes out of it did */
+};
+
+/* What user space is told, that finds the rate by it. */
+struct told {
+	__u64 at;      /* when it happens; SPIN_INTO: when the packet leaves */
+	__u64 cost;    /* LEFT: of all that came so far, as all.shaped */
+	__u64 bytes;
+	__u64 work;    /* all.work */
+	__u64 uplink;  /* all.uplink */
+	__u64 of_host; /* bytes for this host, as host.shaped */
+	struct host_key host; /* LEFT, SPIN_INTO */
+	struct ends ends;     /* LEFT: the packet's destination alone */
+	__u8 kind;            /* enum told_kind */
+	__u8 bit;             /* SPIN_* */
+	__u16 unused;
+};
+_Static_assert(offsetof(struct told, host) == 48, "told.host");
+_Static_assert(offsetof(struct told, ends) == 64, "told.ends");
+_Static_assert(offsetof(struct told, kind) == 100, "told.kind");
+_Static_assert(sizeof(struct told) == 104, "told");
 
 #endif

@@ -125,13 +125,3 @@ def test_whatever_waits_goes_on_when_the_daemon_ends(tmp_path: Path) -> None:
         daemon.stop()
         moved = flooded[0]
         wait_for(lambda: flooded[0] > moved + 100_000)
-
-
-def test_where_the_rate_is_to_be_found_ebpf_gives_way_to_nfqueue(tmp_path: Path) -> None:
-    more = '[hosts]\nrate = "auto"\nby = "bytes"\nflows = "free"\n'
-    with (
-        Net(tmp_path, MESH, room="h") as net,
-        Daemon(net, "pace", top='datapath = "ebpf"', more=more) as daemon,
-    ):
-        assert daemon.status()["datapath"] == "nfqueue"
-        assert 'no rate is found in the kernel: datapath = "ebpf" means "nfqueue" here' in daemon.said()

@@ -120,7 +120,7 @@ static HOPS: Section = Section {
 static HOSTS: Section = Section {
     doc: "A shaper of what goes into the mesh, whatever it is (docs/hosts.md): hosts share the rate in turn, and the flows of a host wait in \
           fair queues under CoDel. With a rate it acts as long as the mode of any mesh host is pace, and then on all of them. \
-          Through NFQUEUE, or in the kernel (docs/ebpf.md); with rate = \"auto\" datapath = \"ebpf\" means nfqueue.",
+          Through NFQUEUE, or in the kernel (docs/ebpf.md).",
     more: &[],
     keys: &[
         Key::new(

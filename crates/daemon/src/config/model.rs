@@ -154,8 +154,6 @@ pub struct Hosts {
     pub shaper: Option<ShaperConfig>,
     /// What becomes of flows that are paced.
     pub flows: Flows,
-    /// `datapath = "ebpf"` was asked for, by which no rate is found: NFQUEUE has its place.
-    pub in_place_of_ebpf: bool,
 }
 
 /// What a shaper of hosts leaves of the pace of flows.

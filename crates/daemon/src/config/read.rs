@@ -40,8 +40,7 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         return Err(root.at("datapath").error(found, "\"nfqueue\" beside it: no hook runs in the kernel"));
     }
     let mesh = read_mesh(&root.section("mesh")?)?;
-    let hosts = read_hosts(&root.section("hosts")?, mesh.rate, datapath, gateway.held_max)?;
-    let datapath = if hosts.in_place_of_ebpf { Datapath::Nfqueue } else { datapath };
+    let hosts = read_hosts(&root.section("hosts")?, mesh.rate, gateway.held_max)?;
     let hops = read_hops(&root.section("hops")?)?;
     let host = root.section("host")?;
     Ok(Config {
@@ -91,12 +90,7 @@ fn read_find(settings: &Settings<'_>) -> Result<Find, FileError> {
 }
 
 /// Links of the mesh's rate are those over which a byte costs one byte.
-fn read_hosts(
-    settings: &Settings<'_>,
-    reference: Rate,
-    datapath: Datapath,
-    held_max: usize,
-) -> Result<Hosts, FileError> {
+fn read_hosts(settings: &Settings<'_>, reference: Rate, held_max: usize) -> Result<Hosts, FileError> {
     let (given, find) = match settings.value("rate")? {
         Setting::Text(word) if word == "auto" => (Some(BEGINS), Some(read_find(settings)?)),
         Setting::Text(_) => (None, None),
@@ -124,11 +118,7 @@ fn read_hosts(
             ..ShaperConfig::at(given)
         }),
     };
-    Ok(Hosts {
-        shaper,
-        flows: settings.choice("flows", &[("paced", Flows::Paced), ("free", Flows::Free)])?,
-        in_place_of_ebpf: find.is_some() && datapath == Datapath::Ebpf,
-    })
+    Ok(Hosts { shaper, flows: settings.choice("flows", &[("paced", Flows::Paced), ("free", Flows::Free)])? })
 }
 
 fn read_guard(settings: &Settings<'_>) -> Result<Option<Terms>, FileError> {

@@ -70,9 +70,9 @@ impl InForce {
         let Guarding { guard, before, acknowledged, .. } = self.guarding.as_mut()?;
         let concerns =
             |key: &meshpace_gateway::FlowKey| is_newly_paced(&self.config, before, key.wireless.address);
-        let (bytes, want) = acknowledged.look(snapshot, concerns);
+        let look = acknowledged.look(snapshot, concerns);
         let side = guard.side();
-        let order = guard.look(snapshot.at, bytes, want)?;
+        let order = guard.look(snapshot.at, look)?;
         let back = Arc::new(with_modes_of(&self.config, before));
         let next = match order {
             Order::Change(Side::Before) | Order::GoesBack(_) => Some(Arc::clone(&back)),

@@ -8,7 +8,7 @@ use super::qdisc;
 use super::shaping::{self, Hosts};
 use crate::Failure;
 use crate::config::{Config, Flows, Mode};
-use crate::gateway::{Channel, no_lateness, treatment};
+use crate::gateway::{Asking, Channel, no_lateness, treatment};
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread};
 use meshpace_gateway::{Counters, FlowKey, Route, ShaperConfig, Treatment};
@@ -32,8 +32,13 @@ const SHARING: u32 = 16_384;
 /// Events taken before questions get their turn.
 const TURN: usize = 4096;
 
+/// Of connections that no law paces, where hosts are shaped, round trips of a host are told no closer: a rate is found by fewer than these.
+const APART: Span = Span::from_millis(5);
+
 const EVENTS: u64 = 0;
 const WAKER: u64 = 1;
+const TELLINGS: u64 = 2;
+const ECHOES: u64 = 3;
 
 /// Configuration and hop table, asked about flows.
 #[derive(Debug)]
@@ -101,17 +106,22 @@ pub fn open(config: &Config) -> Result<Opened, Failure> {
 
 /// Puts the programs on the mesh interfaces: the shaper's too, where the configuration has a rate for hosts.
 fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel>, Failure> {
+    for interface in &config.mesh.interfaces {
+        kernel.programs.attach(interface)?;
+    }
+    shaper(config)
+}
+
+/// The shaper's programs on the mesh interfaces, where the configuration has a rate for hosts.
+fn shaper(config: &Config) -> Result<Option<shaping::Kernel>, Failure> {
     let flows = u32::try_from(config.gateway.flows_max).unwrap_or(u32::MAX).min(SHARING);
     let sizes = |shaper: &ShaperConfig| shaping::Sizes {
         hosts: u32::try_from(shaper.hosts_max).unwrap_or(u32::MAX).min(HOSTS),
         flows,
     };
     let mut shaper = config.hosts.shaper.map(|shaper| shaping::Kernel::load(sizes(&shaper))).transpose()?;
-    for interface in &config.mesh.interfaces {
-        kernel.programs.attach(interface)?;
-        if let Some(shaper) = &mut shaper {
-            shaper.programs.attach(interface)?;
-        }
+    if let Some(shaper) = &mut shaper {
+        config.mesh.interfaces.iter().try_for_each(|interface| shaper.programs.attach(interface))?;
     }
     Ok(shaper)
 }
@@ -157,8 +167,11 @@ pub struct Datapath {
     chosen: Chosen,
     channel: Channel,
     poller: Poller,
+    asking: Asking,
     started: Instant,
     sign: Instant,
+    /// Nothing is paced any more: sch_fq goes as soon as nothing waits in it.
+    unprepares: bool,
     /// Everything passes: the end is near.
     passes: bool,
     /// Orders for which the kernel had no room.
@@ -177,23 +190,40 @@ impl Datapath {
         poller.add(&channel.waker, WAKER)?;
         let now = monotonic_now();
         let engine = Engine::new(now, config.gateway, config.law.clone());
-        let mut hosts = shaper.map(|shaper| Hosts::new(now, shaper));
-        if let Some(hosts) = &mut hosts {
-            hosts.agree(now, &config)?;
-        }
         let chosen = Chosen { config, hops };
-        Ok(Self {
+        let mut this = Self {
             kernel,
-            hosts,
+            hosts: None,
             engine,
             chosen,
             channel,
             poller,
+            asking: Asking::default(),
             started: now,
             sign: now,
+            unprepares: false,
             passes: false,
             refused: 0,
-        })
+        };
+        if let Some(shaper) = shaper {
+            this.shape(now, shaper)?;
+        }
+        this.agree(now)?;
+        Ok(this)
+    }
+
+    /// Hosts are shaped by these programs from now on.
+    fn shape(&mut self, now: Instant, shaper: shaping::Kernel) -> io::Result<()> {
+        self.poller.add(shaper.tellings(), TELLINGS)?;
+        self.hosts = Some(Hosts::new(now, shaper));
+        Ok(())
+    }
+
+    /// Has the shaper and what asks hosts for echoes go by the configuration.
+    fn agree(&mut self, now: Instant) -> io::Result<()> {
+        let find = self.chosen.config.shaper().and_then(|shaper| shaper.find);
+        self.asking.follow(find, &self.poller, ECHOES);
+        self.hosts.as_mut().map_or(Ok(()), |hosts| hosts.agree(now, &self.chosen.config))
     }
 
     /// Runs until it is stopped.
@@ -213,10 +243,7 @@ impl Datapath {
                 self.channel.waker.acknowledge()?;
                 self.answer()?;
             }
-            for _ in 0..TURN {
-                let Some(event) = self.kernel.next_event() else { break };
-                self.engine.handle_event(&event, &mut self.chosen);
-            }
+            self.hear()?;
             let now = monotonic_now();
             if now >= self.engine.poll_timeout() {
                 self.look(now);
@@ -236,6 +263,23 @@ impl Datapath {
         Ok(())
     }
 
+    /// Takes what the programs tell, and answers to echoes.
+    fn hear(&mut self) -> io::Result<()> {
+        let Self { kernel, hosts, engine, chosen, asking, .. } = self;
+        for _ in 0..TURN {
+            let Some(event) = kernel.next_event() else { break };
+            engine.handle_event(&event, chosen);
+            if let Some(hosts) = hosts {
+                hosts.on_event(&event, &chosen.config);
+            }
+        }
+        let Some(hosts) = hosts else { return Ok(()) };
+        asking.receive(|from, number| hosts.on_echo(monotonic_now(), from, number, &chosen.config))?;
+        hosts.hear(TURN);
+        hosts.requests().for_each(|request| asking.ask(request));
+        hosts.follow_found(monotonic_now(), &chosen.config)
+    }
+
     /// Puts the programs on interfaces that were made anew.
     fn follow(&mut self) -> io::Result<()> {
         for interface in self.kernel.programs.follow().map_err(io::Error::other)? {
@@ -251,11 +295,14 @@ impl Datapath {
     /// Renews the programs' leave to act.
     fn give_sign(&mut self, now: Instant) -> io::Result<()> {
         let alive_until = if self.passes { Instant::ZERO } else { now + ALIVE };
+        let shaper = self.chosen.config.shaper();
         let settings = Settings {
             alive_until,
             horizon: HORIZON,
             handling: self.chosen.by_default(),
             places: places(&self.chosen.config.gateway),
+            apart: if shaper.is_some() { APART } else { Span::ZERO },
+            finds: shaper.is_some_and(|shaper| shaper.find.is_some()),
         };
         self.kernel.set(settings)?;
         if let Some(hosts) = &mut self.hosts {
@@ -263,6 +310,14 @@ impl Datapath {
         }
         self.channel.heartbeat.beat(now);
         self.sign = now + SIGN;
+        if self.unprepares {
+            let interfaces = &self.chosen.config.mesh.interfaces;
+            // An interface that is gone took it along.
+            self.unprepares = !interfaces.iter().all(|interface| qdisc::is_empty(interface).unwrap_or(true));
+            if !self.unprepares {
+                unprepare(interfaces);
+            }
+        }
         Ok(())
     }
 
@@ -314,21 +369,25 @@ impl Datapath {
                 "datapath = \"ebpf\": [mesh] interfaces and datapath change with a restart only".to_owned()
             );
         }
-        if config.hosts.shaper.is_some() && self.hosts.is_none() {
-            return Err("datapath = \"ebpf\": hosts.rate comes into force with a restart only".to_owned());
-        }
         prepare(&config).map_err(|failure| {
             format!("datapath = \"ebpf\" cannot pace here: {failure}; a restart with this mode in the file, or with datapath = \"nfqueue\", paces")
         })?;
-        if !paces(&config) {
-            unprepare(&config.mesh.interfaces);
+        let why = |why: io::Error| format!("eBPF maps: {why}");
+        match (config.hosts.shaper, &mut self.hosts) {
+            (Some(_), None) => {
+                if let Some(shaper) = shaper(&config).map_err(|failure| failure.to_string())? {
+                    self.shape(now, shaper).map_err(why)?;
+                }
+            }
+            // What waits keeps its departure.
+            (None, hosts) => *hosts = None,
+            (Some(_), Some(_)) => {}
         }
+        self.unprepares = !paces(&config);
         self.chosen.config = Arc::new(config);
         let law = self.chosen.config.law.clone();
         self.engine.reload(now, self.chosen.config.gateway, law, &self.chosen);
-        if let Some(hosts) = &mut self.hosts {
-            hosts.agree(now, &self.chosen.config).map_err(|why| format!("eBPF maps: {why}"))?;
-        }
+        self.agree(now).map_err(why)?;
         self.sign = now;
         Ok(format!("in force; {} flows kept", self.engine.flow_count()))
     }

@@ -231,7 +231,7 @@ impl Engine {
                 self.round_trips.wired.record(rtt);
                 flow.wired = Some(rtt);
             }
-            EventKind::Opened | EventKind::Closed => {}
+            EventKind::Opened | EventKind::Closed | EventKind::Again(_) => {}
         }
         self.changed.insert(event.key);
         self.control(event.at, &event.key);
@@ -362,9 +362,8 @@ impl Engine {
         let flow = self.flows.get(key)?;
         let interval = flow.interval();
         let waiting = known.departure.saturating_since(now);
-        let queued = interval
-            .filter(|_| flow.is_paced())
-            .map_or(0, |interval| waiting.as_nanos().div_ceil(interval.as_nanos().max(1)));
+        // Those that were ordered keep their departures when the flow is not paced any more.
+        let queued = interval.map_or(0, |interval| waiting.as_nanos().div_ceil(interval.as_nanos().max(1)));
         Some(FlowStats {
             key: *key,
             up: known.up.begun,

@@ -7,9 +7,9 @@ use meshpace_units::{Bytes, Instant, Span};
 use std::net::IpAddr;
 
 pub const FLOW_KEY: usize = 36;
-pub const FLOW: usize = 352;
+pub const FLOW: usize = 368;
 pub const PACE: usize = 40;
-pub const SETTINGS: usize = 24;
+pub const SETTINGS: usize = 40;
 pub const EVENT: usize = 64;
 /// Entries of `counters`.
 pub const COUNTERS: usize = 16;
@@ -32,6 +32,7 @@ const PACE_TREATMENT: usize = 12;
 const PACE_TARGET: usize = 16;
 const SETTINGS_TREATMENT: usize = 16;
 const SETTINGS_PLACES: usize = 20;
+const SETTINGS_APART: usize = 24;
 const EVENT_KEY: usize = 16;
 const EVENT_SEGMENT: usize = 52;
 const EVENT_KIND: usize = 60;
@@ -102,6 +103,10 @@ pub struct Settings {
     pub handling: Handling,
     /// Most packets of all flows that may wait.
     pub places: u32,
+    /// Of flows that are only watched, a host's wireless round trips are told no closer than this; zero: all are.
+    pub apart: Span,
+    /// What is sent again is told, too.
+    pub finds: bool,
 }
 
 impl Settings {
@@ -111,7 +116,9 @@ impl Settings {
         bytes[8..16].copy_from_slice(&self.horizon.as_nanos().to_ne_bytes());
         bytes[SETTINGS_TREATMENT..SETTINGS_TREATMENT + 4]
             .copy_from_slice(&self.handling.code().to_ne_bytes());
-        bytes[SETTINGS_PLACES..].copy_from_slice(&self.places.to_ne_bytes());
+        bytes[SETTINGS_PLACES..SETTINGS_APART].copy_from_slice(&self.places.to_ne_bytes());
+        bytes[SETTINGS_APART..SETTINGS_APART + 8].copy_from_slice(&self.apart.as_nanos().to_ne_bytes());
+        bytes[SETTINGS_APART + 8..SETTINGS_APART + 12].copy_from_slice(&u32::from(self.finds).to_ne_bytes());
         bytes
     }
 }
@@ -127,6 +134,8 @@ pub enum EventKind {
     Closed,
     /// A wired round trip.
     WiredSample(Span),
+    /// Data towards the mesh pass again that have been gone for so long.
+    Again(Span),
 }
 
 /// `struct event`.
@@ -155,6 +164,7 @@ impl Event {
             1 => EventKind::Sample(Span::from_nanos(u64_at(bytes, 8))),
             2 => EventKind::Closed,
             3 => EventKind::WiredSample(Span::from_nanos(u64_at(bytes, 8))),
+            4 => EventKind::Again(Span::from_nanos(u64_at(bytes, 8))),
             _ => return None,
         };
         Some(Self {
@@ -325,6 +335,7 @@ mod tests {
             ("sizeof(struct settings)", SETTINGS),
             ("offsetof(struct settings, treatment)", SETTINGS_TREATMENT),
             ("offsetof(struct settings, places)", SETTINGS_PLACES),
+            ("offsetof(struct settings, apart)", SETTINGS_APART),
             ("sizeof(struct event)", EVENT),
             ("offsetof(struct event, key)", EVENT_KEY),
             ("offsetof(struct event, segment)", EVENT_SEGMENT),
@@ -338,7 +349,7 @@ mod tests {
     fn events_of_other_lengths_and_kinds_are_none() {
         let mut bytes = [0; EVENT];
         assert_eq!(Event::read(&bytes).map(|event| event.told), Some(EventKind::Opened));
-        bytes[EVENT_KIND] = 4;
+        bytes[EVENT_KIND] = 5;
         assert_eq!(Event::read(&bytes), None);
         assert_eq!(Event::read(&bytes[1..]), None);
     }

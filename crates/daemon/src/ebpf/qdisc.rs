@@ -90,6 +90,17 @@ pub fn remove(interface: &str) -> Result<bool, Failure> {
     tc(&["qdisc", "del", "dev", interface, "root"]).map(|_| true)
 }
 
+/// Whether nothing waits in the discipline at the root of `interface`.
+///
+/// # Errors
+/// [`Failure::Operational`] without the `tc` command or the interface.
+pub fn is_empty(interface: &str) -> Result<bool, Failure> {
+    let shown = tc(&["-statistics", "-json", "qdisc", "show", "dev", interface])?;
+    let listed: Value = serde_json::from_str(&shown)
+        .map_err(|error| Failure::operational(format!("tc -s -json qdisc show dev {interface}"), error))?;
+    Ok(waiting(&listed) == 0)
+}
+
 /// Takes clsact away if no filter is left in it. Without `tc` it stays, and does nothing.
 pub fn remove_empty_clsact(interface: &str) {
     let empty =
@@ -97,6 +108,13 @@ pub fn remove_empty_clsact(interface: &str) {
     if empty("ingress") && empty("egress") {
         let _ = tc(&["qdisc", "del", "dev", interface, "clsact"]);
     }
+}
+
+/// Packets that wait at the root.
+fn waiting(listed: &Value) -> u64 {
+    let all: &[Value] = listed.as_array().map_or(&[], Vec::as_slice);
+    let root = all.iter().find(|qdisc| qdisc["root"] == Value::Bool(true));
+    root.and_then(|root| root["qlen"].as_u64()).unwrap_or(0)
 }
 
 /// `tc -json qdisc show dev X`: an array of disciplines with kind, handle, parent or root.
@@ -139,6 +157,15 @@ fn tc(arguments: &[&str]) -> Result<String, Failure> {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn what_waits_is_told_of_the_root() {
+        let fq =
+            json!({"kind": "fq", "handle": HANDLE, "root": true, "backlog": 4_542, "qlen": 3, "packets": 9});
+        let clsact = json!({"kind": "clsact", "handle": "ffff:", "parent": "ffff:fff1", "qlen": 0});
+        assert_eq!(waiting(&json!([clsact, fq])), 3);
+        assert_eq!(waiting(&json!([clsact])), 0);
+    }
 
     #[test]
     fn only_what_nobody_chose_is_replaced() {

@@ -43,11 +43,6 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let config = Arc::new(Config::load_for_gateway(&args.config)?);
     Rights::here().require_net_admin("gateway")?;
-    if config.hosts.in_place_of_ebpf {
-        eprintln!(
-            "meshpaced: hosts.rate = \"auto\": no rate is found in the kernel: datapath = \"ebpf\" means \"nfqueue\" here"
-        );
-    }
     give_back_large_blocks();
     // Before any other thread: signals are blocked in those that start later.
     let signals = Signals::new().map_err(|why| Failure::operational("signals", why))?;

@@ -5,7 +5,7 @@
 //! flows takes over: all state is soft (schemes.md 3.1).
 
 use super::dispatcher::Dispatcher;
-use super::echoes::Echoes;
+use super::echoes::Asking;
 use super::heartbeat::Heartbeat;
 use super::sampling::Sampling;
 use crate::config::Config;
@@ -62,10 +62,7 @@ pub struct Datapath {
     manner: (bool, u16),
     /// It was said that repairs are refused.
     refused: bool,
-    /// While hosts may have to be asked for echoes.
-    echoes: Option<Echoes>,
-    /// It was said that they cannot be.
-    unheard: bool,
+    asking: Asking,
     sampling: Sampling,
 }
 
@@ -109,11 +106,10 @@ impl Datapath {
             started: monotonic_now(),
             manner: (false, u16::MAX),
             refused: false,
-            echoes: None,
-            unheard: false,
+            asking: Asking::default(),
             sampling: Sampling::default(),
         };
-        this.open_echoes();
+        this.follow_find();
         this.follow_mode()?;
         Ok(this)
     }
@@ -178,34 +174,15 @@ impl Datapath {
         Ok(true)
     }
 
-    /// Opens or closes what hosts are asked for echoes by, as the configuration says.
-    fn open_echoes(&mut self) {
+    fn follow_find(&mut self) {
         let find = self.dispatcher.engine().config().shaper().and_then(|shaper| shaper.find);
-        if find.is_none_or(|find| find.probes == 0) {
-            // What waits for a closed descriptor is no longer reported.
-            self.echoes = None;
-        } else if self.echoes.is_none() {
-            let opened = Echoes::open().and_then(|echoes| {
-                self.poller.add(&echoes, ECHOES)?;
-                Ok(echoes)
-            });
-            match opened {
-                Ok(echoes) => self.echoes = Some(echoes),
-                Err(why) => self.say_unheard(&why),
-            }
-        }
+        self.asking.follow(find, &self.poller, ECHOES);
     }
 
     /// Takes answers to requests for echoes.
     fn listen(&mut self) -> io::Result<()> {
-        let Self { queue, dispatcher, echoes: Some(echoes), .. } = self else { return Ok(()) };
-        echoes.receive(|from, number| dispatcher.on_echo(monotonic_now(), from, number, queue.verdicts()))
-    }
-
-    fn say_unheard(&mut self, why: &io::Error) {
-        if !std::mem::replace(&mut self.unheard, true) {
-            eprintln!("meshpaced: mesh hosts are not asked for echoes: {why}");
-        }
+        let Self { queue, dispatcher, asking, .. } = self;
+        asking.receive(|from, number| dispatcher.on_echo(monotonic_now(), from, number, queue.verdicts()))
     }
 
     /// Sends verdicts, repairs and requests for echoes.
@@ -217,13 +194,7 @@ impl Datapath {
             self.dispatcher.sent(before, monotonic_now(), count);
         }
         for request in self.dispatcher.requests() {
-            // A host without a route answers nothing, as one that is off; a firewall that lets no request out is worth a word.
-            if let Some(Err(why)) = self.echoes.as_ref().map(|echoes| echoes.ask(request))
-                && why.kind() == io::ErrorKind::PermissionDenied
-                && !std::mem::replace(&mut self.unheard, true)
-            {
-                eprintln!("meshpaced: the firewall's OUTPUT drops requests for echoes to mesh hosts");
-            }
+            self.asking.ask(request);
         }
         for repair in self.dispatcher.repairs() {
             // A repair is a favour: one that cannot be sent (no route, a full buffer) is a loss like any on the air. But a
@@ -257,7 +228,7 @@ impl Datapath {
                 }
                 Request::Reload(config, answer) => {
                     self.dispatcher.reload(now, Arc::from(config), self.queue.verdicts());
-                    self.open_echoes();
+                    self.follow_find();
                     self.follow_mode()?;
                     let kept = self.dispatcher.engine().flow_count();
                     drop(answer.send(Ok(format!("in force; {kept} flows kept"))));

@@ -4,7 +4,8 @@
 //! An answer counts that comes from the host that was asked and brings back what only this process can have written: a keyed hash of address
 //! and number. So no host answers what was not asked, or for another one, nor before the request has come.
 
-use meshpace_linux::EchoSockets;
+use meshpace_gateway::Find;
+use meshpace_linux::{EchoSockets, Poller};
 use meshpace_wire::Echo;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
@@ -95,6 +96,56 @@ impl Echoes {
                 each(from, number);
             }
         })
+    }
+}
+
+/// What a data thread asks hosts for echoes by, while it may have to.
+#[derive(Debug, Default)]
+pub struct Asking {
+    echoes: Option<Echoes>,
+    /// It was said that they cannot be asked.
+    unheard: bool,
+}
+
+impl Asking {
+    /// Opens or closes it as the shaper in force says; answers are readable under this token.
+    pub fn follow(&mut self, find: Option<Find>, poller: &Poller, token: u64) {
+        if find.is_none_or(|find| find.probes == 0) {
+            // What waits for a closed descriptor is no longer reported.
+            self.echoes = None;
+        } else if self.echoes.is_none() {
+            let opened = Echoes::open().and_then(|echoes| {
+                poller.add(&echoes, token)?;
+                Ok(echoes)
+            });
+            match opened {
+                Ok(echoes) => self.echoes = Some(echoes),
+                Err(why) => self.say(&format!("mesh hosts are not asked for echoes: {why}")),
+            }
+        }
+    }
+
+    /// Asks. A host without a route answers nothing, as one that is off; a firewall that lets no request out is worth a word.
+    pub fn ask(&mut self, request: Request) {
+        if let Some(Err(why)) = self.echoes.as_ref().map(|echoes| echoes.ask(request))
+            && why.kind() == io::ErrorKind::PermissionDenied
+        {
+            self.say("the firewall's OUTPUT drops requests for echoes to mesh hosts");
+        }
+    }
+
+    /// As [`Echoes::receive`].
+    ///
+    /// # Errors
+    /// What the kernel answers.
+    pub fn receive(&self, each: impl FnMut(IpAddr, u32)) -> io::Result<()> {
+        self.echoes.as_ref().map_or(Ok(()), |echoes| echoes.receive(each))
+    }
+
+    fn say(&mut self, what: &str) {
+        if !std::mem::replace(&mut self.unheard, true) {
+            eprintln!("meshpaced: {what}");
+        }
     }
 }
 

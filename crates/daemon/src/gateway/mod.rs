@@ -23,6 +23,8 @@ mod worker;
 pub use command::{Args, run};
 #[cfg_attr(not(feature = "ebpf"), expect(unused_imports, reason = "only the other data path needs it"))]
 pub(crate) use datapath::Channel;
+#[cfg_attr(not(feature = "ebpf"), expect(unused_imports, reason = "only the other data path needs it"))]
+pub(crate) use echoes::Asking;
 pub use echoes::Request;
 pub use engine::{Arrival, Counted, Decision, Engine, Output};
 pub use heartbeat::Heartbeat;

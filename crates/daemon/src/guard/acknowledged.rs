@@ -1,5 +1,6 @@
 //! What flows have got between two looks.
 
+use super::Look;
 use crate::state::{FlowReport, Snapshot};
 use meshpace_gateway::FlowKey;
 use meshpace_units::{Bytes, Instant};
@@ -10,12 +11,11 @@ use std::cmp::Ordering;
 pub struct Acknowledged(Option<Vec<(FlowKey, Instant, u64)>>);
 
 impl Acknowledged {
-    /// Bytes acknowledged of these flows since the last look (nothing at the first), and whether any of them wants more. A flow that
-    /// ended between two looks took its last bytes along.
-    pub fn look(&mut self, snapshot: &Snapshot, concerns: impl Fn(&FlowKey) -> bool) -> (Bytes, bool) {
+    /// What these flows have got since the last look (nothing at the first). A flow that ended between two looks took its last bytes along.
+    pub fn look(&mut self, snapshot: &Snapshot, concerns: impl Fn(&FlowKey) -> bool) -> Look {
         let first = self.0.is_none();
         let mut before = self.0.take().unwrap_or_default().into_iter().peekable();
-        let (mut known, mut sum, mut want) = (Vec::new(), 0, false);
+        let (mut known, mut sum, mut want, mut wait) = (Vec::new(), 0, false, false);
         for flow in snapshot.flows.iter().filter(|flow| concerns(&flow.stats.key)) {
             let (key, total) = (flow.stats.key, total(flow));
             while before.next_if(|(old, ..)| old.cmp(&key) == Ordering::Less).is_some() {}
@@ -25,10 +25,11 @@ impl Acknowledged {
                 sum += total.saturating_sub(same.map_or(0, |(.., bytes)| bytes));
             }
             want |= flow.stats.outstanding;
+            wait |= flow.stats.queued > 0;
             known.push((key, flow.opened, total));
         }
         self.0 = Some(known);
-        (Bytes(sum), want)
+        Look { acknowledged: Bytes(sum), want, wait }
     }
 }
 

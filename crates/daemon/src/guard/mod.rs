@@ -17,6 +17,9 @@ const SETTLES: u64 = 3;
 const EARLY: u32 = 4;
 /// Pairs tried at most, for each that is asked for: those without traffic do not count.
 const TRIES: u32 = 3;
+/// Departures that the kernel was given are kept when pacing ends (docs/ebpf.md): a block without pacing begins when none is left, or after so
+/// long, the horizon of sch_fq.
+const LINGERS: Span = Span::from_secs(10);
 /// A block counts if there was traffic at this part of its looks: flows wanted more, or got this much. Over short paths nothing may be
 /// on its way at a look, and yet there is a download.
 const BUSY: f64 = 0.5;
@@ -40,6 +43,17 @@ pub enum Side {
     Paced,
     /// As before.
     Before,
+}
+
+/// How the flows concerned do at a look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Look {
+    /// What was acknowledged since the last one.
+    pub acknowledged: Bytes,
+    /// Some of them want more.
+    pub want: bool,
+    /// Packets of them wait at the gateway.
+    pub wait: bool,
 }
 
 /// What the guard asks for at a look.
@@ -85,6 +99,8 @@ pub struct Guard {
     order: Stream,
     /// Since when the present block runs, and which it is: 0 is the first, which does not count.
     since: Instant,
+    /// And since when its side acts.
+    changed: Instant,
     block: u32,
     /// Which side of the present pair is first, once one has begun.
     first: Side,
@@ -105,6 +121,7 @@ impl Guard {
             terms,
             order: Stream::new(seed, "guard", number),
             since: now,
+            changed: now,
             block: 0,
             first: Side::Paced,
             running: Outcome::default(),
@@ -141,8 +158,13 @@ impl Guard {
         Verdict { pairs: self.pairs, less: self.less, ratio }
     }
 
-    /// Another look, a second or so after the last: so many bytes were acknowledged meanwhile, and flows `want` more.
-    pub fn look(&mut self, now: Instant, acknowledged: Bytes, want: bool) -> Option<Order> {
+    /// Another look, a second or so after the last.
+    pub fn look(&mut self, now: Instant, look: Look) -> Option<Order> {
+        let Look { acknowledged, want, wait } = look;
+        if wait && self.side() == Side::Before && now.saturating_since(self.changed) < LINGERS {
+            (self.since, self.running) = (now, Outcome::default());
+            return None;
+        }
         let elapsed = now.saturating_since(self.since);
         if elapsed > self.terms.block / SETTLES {
             self.running.bytes += acknowledged.0;
@@ -157,7 +179,7 @@ impl Guard {
             return Some(order);
         }
         let before = self.side();
-        self.since = now;
+        (self.since, self.changed) = (now, now);
         self.block += 1;
         if self.block % 2 == 1 {
             self.first = if self.order.below(2) == 0 { Side::Paced } else { Side::Before };

@@ -19,7 +19,8 @@ fn ends(
     for second in 1..10_000 {
         let side = guard.side();
         sides.push(side);
-        match guard.look(at(second), Bytes(bytes(second, side, second - since)), want(second)) {
+        let acknowledged = Bytes(bytes(second, side, second - since));
+        match guard.look(at(second), Look { acknowledged, want: want(second), wait: false }) {
             None => {}
             Some(Order::Change(other)) => {
                 assert_ne!(side, other);
@@ -129,17 +130,50 @@ fn what_flows_got_is_counted_once() {
     let snapshot = |flows| example::snapshot(flows);
     // `report` has acknowledged 500 bytes for each kbit/s.
     let all = |_: &meshpace_gateway::FlowKey| true;
-    assert_eq!(
-        acknowledged.look(&snapshot(vec![example::report(1, 8)]), all),
-        (Bytes(0), true),
-        "none before"
-    );
+    let mut waits = example::report(1, 8);
+    waits.stats.queued = 1;
+    let first = Look { acknowledged: Bytes(0), want: true, wait: true };
+    assert_eq!(acknowledged.look(&snapshot(vec![waits]), all), first, "none before");
     let next = vec![example::report(1, 10), example::report(2, 6)];
-    assert_eq!(acknowledged.look(&snapshot(next), all).0, Bytes(1_000 + 3_000));
+    assert_eq!(acknowledged.look(&snapshot(next), all).acknowledged, Bytes(1_000 + 3_000));
     let mut anew = example::report(2, 2);
     (anew.opened, anew.stats.outstanding) = (example::now(), false);
-    assert_eq!(acknowledged.look(&snapshot(vec![anew]), all), (Bytes(1_000), false), "another of that name");
+    let another = Look { acknowledged: Bytes(1_000), ..Look::default() };
+    assert_eq!(acknowledged.look(&snapshot(vec![anew]), all), another, "another of that name");
     let others =
         |key: &meshpace_gateway::FlowKey| key.wireless.address != std::net::IpAddr::from([10, 1, 2, 9]);
-    assert_eq!(acknowledged.look(&snapshot(vec![example::report(9, 8)]), others), (Bytes(0), false));
+    assert_eq!(acknowledged.look(&snapshot(vec![example::report(9, 8)]), others), Look::default());
+}
+
+/// The kernel keeps the departures that it was given: after a change nothing passes for a while but what was ordered.
+#[test]
+fn a_block_without_pacing_begins_when_nothing_waits_any_more() {
+    for (waits, at_most) in [(6, 6), (10_000, 9)] {
+        let terms = Terms { block: Span::from_secs(3), pairs: 1, loss: 1.0 / 3.0 };
+        let at = |second: u64| Instant::ZERO + Span::from_secs(second);
+        let mut guard = Guard::new(terms, 1, 0, at(0));
+        let (mut since, mut before) = (0, 0);
+        let end = (1..100).find_map(|second| {
+            let side = guard.side();
+            let wait = side == Side::Before && second - since <= waits;
+            before += u64::from(side == Side::Before);
+            let bytes = match side {
+                Side::Paced => 30_000,
+                Side::Before => {
+                    if wait {
+                        0
+                    } else {
+                        100_000
+                    }
+                }
+            };
+            let order = guard.look(at(second), Look { acknowledged: Bytes(bytes), want: true, wait });
+            if matches!(order, Some(Order::Change(_))) {
+                since = second;
+            }
+            order.filter(|order| !matches!(order, Order::Change(_)))
+        });
+        assert_eq!(before, at_most + terms.block.as_nanos() / 1_000_000_000, "{waits}");
+        assert_eq!(matches!(end, Some(Order::GoesBack(_))), waits < 10_000, "{waits}: {end:?}");
+    }
 }

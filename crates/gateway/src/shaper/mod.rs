@@ -21,7 +21,7 @@ mod recent;
 
 pub use aggregate::HostStats;
 pub use config::{ShaperConfig, ShareBy, Terms};
-pub use finder::{By, Echo, Find, Found, Sign};
+pub use finder::{By, Echo, Find, Finder, Found, Sign};
 
 use aggregate::Aggregate;
 use alloc::boxed::Box;
@@ -29,7 +29,6 @@ use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use finder::Finder;
 use meshpace_codel::{Fate, FlowHash, Turns};
 use meshpace_units::{Bytes, Ecn, Instant, Span};
 use meter::Meter;
@@ -249,7 +248,11 @@ impl<P> Shaper<P> {
         self.meter.charge(now, self.config.rate, cost, self.config.burst);
         if let Some(finder) = &mut self.finder {
             let price = self.config.price(&aggregate.terms);
-            finder.leaves(now, host, size, cost, price, held.sign);
+            finder.carries(now, size, cost);
+            finder.goes(host, size);
+            if let Some(sign) = held.sign {
+                finder.begins(now, host, price, sign);
+            }
             self.config.rate = finder.rate();
             aggregate.found = finder.cap(now, host);
         }

@@ -44,6 +44,9 @@ int main(void)
 		case 'c': /* CoDel alone: departure, wait, target, interval, whether it may be marked */
 			became = judge_wait(&codel, a, b, c, d, e);
 			break;
+		case 'w': /* when all that has come will have left, at the rate */
+			departure = all->work;
+			break;
 		case 'r': /* 2^32 over a root */
 			departure = inverse_root(a);
 			break;

@@ -53,6 +53,54 @@ fn departures_are_an_interval_apart_and_what_would_wait_too_long_is_dropped() {
 }
 
 #[test]
+fn what_is_sent_again_tells_how_long_it_has_been_gone() {
+    let Some(mut bench) = bench() else { return };
+    bench.finds = true;
+    bench.act(Handling::Treat(Treatment::Observe));
+    let mut sent = monotonic_now();
+    let send = |bench: &mut Bench, n: u32| bench.down(&segment(START + n * 1000, 1, 1000));
+    (0..4).for_each(|n| drop(send(&mut bench, n)));
+    assert_eq!(bench.told(), [EventKind::Opened]);
+    let wait = std::time::Duration::from_millis(3);
+    std::thread::sleep(wait);
+    // The second is lost. What left behind it before it is sent again may have waited for it.
+    for (n, tells) in [(1, true), (2, false), (2, true), (4, false), (4, true)] {
+        send(&mut bench, n);
+        let passed = monotonic_now() - sent;
+        match bench.told()[..] {
+            [EventKind::Again(gone)] if tells => assert!(gone <= passed && gone > Span::ZERO, "{gone:?}"),
+            [] if !tells => {}
+            ref other => panic!("{n}: {other:?}"),
+        }
+        if n == 1 {
+            sent = monotonic_now();
+        }
+    }
+    bench.finds = false;
+    bench.act(Handling::Treat(Treatment::Observe));
+    send(&mut bench, 4);
+    assert_eq!(bench.told(), []);
+}
+
+#[test]
+fn of_what_no_law_paces_a_hosts_round_trips_are_told_so_far_apart() {
+    let Some(mut bench) = bench() else { return };
+    bench.apart = Span::from_secs(3_600);
+    bench.act(Handling::Treat(Treatment::Observe));
+    let samples = |bench: &mut Bench, port| {
+        bench.port = port;
+        (0..3).for_each(|n| drop(bench.down(&segment(START + n * 1000, 1, 1000))));
+        (1..4).for_each(|n| drop(bench.up(&segment(1, START + n * 1000, 0))));
+        bench.told().iter().filter(|told| matches!(told, EventKind::Sample(_))).count()
+    };
+    // Another connection is of the same host; a law is told everything.
+    assert_eq!([5_000, 5_001].map(|port| samples(&mut bench, port)), [1, 0]);
+    bench.port = 5_002;
+    bench.order(None, 10, Treatment::Pace);
+    assert_eq!(samples(&mut bench, 5_002), 3);
+}
+
+#[test]
 fn acknowledgements_tell_round_trips_and_retransmissions_none() {
     let Some(mut bench) = bench() else { return };
     let sent = monotonic_now();
@@ -237,6 +285,8 @@ fn nothing_is_touched_without_orders_or_a_crossing() {
         horizon: Span::from_secs(9),
         handling: Handling::Treat(Treatment::Pace),
         places: 1_000,
+        apart: Span::ZERO,
+        finds: false,
     };
     bench.kernel.set(stale).expect("bpf");
     untouched(&mut bench);

@@ -1,7 +1,7 @@
-//! The kernel's side of the shaper of hosts: loading its program, putting it on the mesh interfaces, reading and writing its maps.
+//! The kernel's side of the shaper of hosts: loading its programs, putting them on the mesh interfaces, reading and writing its maps.
 
 use super::layout::{
-    ALL, Agreed, All, HOST, HOST_KEY, KernelHost, PREFIX, SHAPING, Shaping, TERMS, host_key, host_of,
+    ALL, Agreed, All, HOST, HOST_KEY, KernelHost, PREFIX, SHAPING, Shaping, TERMS, Told, host_key, host_of,
     mapped_bits,
 };
 use crate::Failure;
@@ -9,16 +9,18 @@ use crate::ebpf::loading;
 use crate::ebpf::programs::Programs;
 use aya::include_bytes_aligned;
 use aya::maps::lpm_trie::{Key, LpmTrie};
-use aya::maps::{Array, HashMap, MapData};
+use aya::maps::{Array, HashMap, MapData, RingBuf};
 use aya::programs::TcAttachType;
 use ipnet::IpNet;
 use meshpace_units::Instant;
 use std::io;
 use std::net::IpAddr;
+use std::os::fd::AsFd;
 
 static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/shaper.bpf.o"));
 
-const PROGRAMS: [(&str, TcAttachType); 1] = [("meshpace_shape", TcAttachType::Egress)];
+const PROGRAMS: [(&str, TcAttachType); 2] =
+    [("meshpace_shape", TcAttachType::Egress), ("meshpace_hear", TcAttachType::Ingress)];
 
 /// Priority of the filter where it is clsact's: before the gateway's, whose is "MP".
 const PRIORITY: u16 = 0x4d4f;
@@ -32,7 +34,7 @@ pub struct Sizes {
     pub flows: u32,
 }
 
-/// The loaded program and its maps. Dropping it detaches the program.
+/// The loaded programs and their maps. Dropping it detaches the programs.
 pub struct Kernel {
     /// The programs, to put on interfaces.
     pub programs: Programs,
@@ -41,6 +43,7 @@ pub struct Kernel {
     agreed: HashMap<MapData, [u8; HOST_KEY], [u8; TERMS]>,
     hosts: HashMap<MapData, [u8; HOST_KEY], [u8; HOST]>,
     all: Array<MapData, [u8; ALL]>,
+    tellings: RingBuf<MapData>,
     shift: u32,
 }
 
@@ -58,9 +61,25 @@ impl Kernel {
             agreed: programs.map("agreed")?,
             hosts: programs.map("hosts")?,
             all: programs.map("all")?,
+            tellings: programs.map("tellings")?,
             programs,
             shift: 0,
         })
+    }
+
+    /// Readable when something is told.
+    pub const fn tellings(&self) -> &impl AsFd {
+        &self.tellings
+    }
+
+    /// Takes what is told next.
+    ///
+    /// # Panics
+    /// If the kernel's program and this code disagree about it.
+    pub fn told(&mut self) -> Option<Told> {
+        let item = self.tellings.next()?;
+        let told = Told::read(&item);
+        Some(told.unwrap_or_else(|| panic!("not told: {:?}", &*item)))
     }
 
     /// Tells the program what holds for all packets.

@@ -1,9 +1,10 @@
 //! The structs that the shaper's program and user space share, byte for byte as `bpf/include/shaping.h` lays them out. Offsets are named here
 //! once; a test holds them against the header's own assertions.
 
-use crate::ebpf::layout::mapped;
+use crate::ebpf::layout::{flow_key, mapped};
 use crate::shared_bytes::{address_at, u32_at, u64_at};
 use ipnet::IpNet;
+use meshpace_gateway::FlowKey;
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::net::IpAddr;
 
@@ -11,8 +12,9 @@ pub const HOST_KEY: usize = 16;
 pub const PREFIX: usize = 16;
 pub const TERMS: usize = 24;
 pub const SHAPING: usize = 88;
-pub const ALL: usize = 4288;
-pub const HOST: usize = 1120;
+pub const ALL: usize = 4312;
+pub const HOST: usize = 1128;
+pub const TOLD: usize = 104;
 
 const ALL_WORK: usize = 48;
 const ALL_WAITING: usize = 64;
@@ -20,6 +22,9 @@ const HOST_SEEN: usize = 48;
 const HOST_WORK: usize = 56;
 const HOST_WAIT: usize = 80;
 const HOST_FLOWS: usize = 96;
+const TOLD_HOST: usize = 48;
+const TOLD_ENDS: usize = 64;
+const TOLD_KIND: usize = 100;
 const HOST_SLOTS: u64 = 128;
 const WAIT_SLOTS: u64 = 16;
 /// How many times longer slots are, as powers of two: those of flows, and those of packets that wait.
@@ -84,6 +89,8 @@ pub struct Shaping {
     pub places: u32,
     /// How long slots of time are, as a power of two of nanoseconds.
     pub shift: u32,
+    /// User space finds the rate, and is told what that takes.
+    pub finds: bool,
     /// Of hosts of which nothing is agreed.
     pub otherwise: Agreed,
 }
@@ -105,7 +112,9 @@ impl Shaping {
             place.copy_from_slice(&time.to_ne_bytes());
         }
         let overhead = u32::try_from(self.overhead.0).unwrap_or(u32::MAX);
-        for (place, number) in bytes[48..64].chunks_exact_mut(4).zip([overhead, self.places, self.shift, 0]) {
+        for (place, number) in
+            bytes[48..64].chunks_exact_mut(4).zip([overhead, self.places, self.shift, self.finds.into()])
+        {
             place.copy_from_slice(&number.to_ne_bytes());
         }
         bytes[64..].copy_from_slice(&self.otherwise.to_bytes());
@@ -188,6 +197,62 @@ impl KernelHost {
     }
 }
 
+/// What the program tells of what leaves, and of spin bits (`struct told`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// A packet leaves for a host.
+    Left {
+        /// When it came.
+        at: Instant,
+        /// Whose it is.
+        host: IpAddr,
+        /// Where it goes: other than `host` where that stands for several.
+        to: IpAddr,
+        /// What had been done with packets since the program was loaded.
+        sums: Sums,
+    },
+    /// The spin bit of what goes to a host turned: from when that packet leaves on it is this.
+    SpinInto(Instant, IpAddr, FlowKey, bool),
+    /// The spin bit of what comes out of the mesh turned.
+    SpinOut(Instant, FlowKey, bool),
+}
+
+/// Sums that only grow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Sums {
+    /// What all that came for the mesh costs.
+    pub cost: u64,
+    /// Its bytes.
+    pub bytes: u64,
+    /// When all of it will have left, at the rate.
+    pub work: Instant,
+    /// Bytes that came out of the mesh, and did not go in again.
+    pub uplink: u64,
+    /// Bytes that came for the host.
+    pub of_host: u64,
+}
+
+impl Told {
+    /// Reads an event; `None` if it is none (another length, another kind).
+    pub fn read(bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; TOLD] = bytes.try_into().ok()?;
+        let at = Instant::from_nanos(u64_at(bytes, 0));
+        let (host, ends) = (address_at(bytes, TOLD_HOST), flow_key(&bytes[TOLD_ENDS..]));
+        let bit = bytes[TOLD_KIND + 1] != 0;
+        Some(match bytes[TOLD_KIND] {
+            0 => {
+                let [cost, length, work, uplink, of_host] = std::array::from_fn(|n| u64_at(bytes, 8 + 8 * n));
+                let work = Instant::from_nanos(work);
+                let sums = Sums { cost, bytes: length, work, uplink, of_host };
+                Self::Left { at, host, to: ends.wireless.address, sums }
+            }
+            1 => Self::SpinInto(at, host, ends, bit),
+            2 => Self::SpinOut(at, ends, bit),
+            _ => return None,
+        })
+    }
+}
+
 /// How busy a slot of time is, of as many as there are (`struct slot`).
 fn slot(slots: &[u8], time: u64, count: u64) -> u32 {
     let at = 8 * (time % count) as usize;
@@ -232,6 +297,10 @@ mod tests {
             ("offsetof(struct host, wait)", HOST_WAIT),
             ("offsetof(struct host, flows)", HOST_FLOWS),
             ("sizeof(struct host)", HOST),
+            ("offsetof(struct told, host)", TOLD_HOST),
+            ("offsetof(struct told, ends)", TOLD_ENDS),
+            ("offsetof(struct told, kind)", TOLD_KIND),
+            ("sizeof(struct told)", TOLD),
         ];
         assert_eq!(asserted, expected);
         let numbers = [
@@ -245,6 +314,15 @@ mod tests {
         numbers
             .iter()
             .for_each(|(name, number)| assert_eq!(defined(HEADER, name), number.to_string(), "{name}"));
+    }
+
+    #[test]
+    fn what_is_told_of_other_lengths_and_kinds_is_nothing() {
+        let mut bytes = [0; TOLD];
+        assert!(matches!(Told::read(&bytes), Some(Told::Left { .. })));
+        bytes[TOLD_KIND] = 3;
+        assert_eq!(Told::read(&bytes), None);
+        assert_eq!(Told::read(&bytes[1..]), None);
     }
 
     #[test]

@@ -1,20 +1,24 @@
 //! Hosts shaped in the kernel (`bpf/shaper.bpf.c`): what user space agrees with it about them, and what it reads out of its table.
 //!
 //! Who gets how much follows in the kernel from departure times alone; the terms, what a byte costs and the parameters are those of
-//! [`meshpace_gateway::Shaper`], and its reports are filled from what the kernel counted.
+//! [`meshpace_gateway::Shaper`], and its reports are filled from what the kernel counted. Where the rate is found, it is found here.
 
+mod finding;
 mod kernel;
 mod layout;
 
 pub use kernel::{Kernel, Sizes, remove_leftovers};
 
 use crate::config::Config;
+use crate::ebpf::layout::Event;
+use crate::gateway::Request as EchoRequest;
 use crate::hops::{Directory, WirelessPath};
 use crate::state::HostsReport;
-use layout::{Agreed, KernelHost, Shaping};
+use finding::Finding;
+use layout::{Agreed, KernelHost, Shaping, Told};
 use meshpace_gateway::{HostStats, ShaperConfig, ShaperCounters, ShareBy, Terms};
 use meshpace_units::{Bytes, Instant, Rate, Span};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
 
@@ -28,6 +32,8 @@ const FEWEST: u64 = 16;
 const MTU: Bytes = Bytes(1_500);
 /// sch_fq drops what is ordered for later than its horizon, 10 s; twice the longest wait is ordered at the most.
 const LONGEST: Span = Span::from_secs(4);
+/// The program is told of a rate that differs by such a part.
+const TOLD_PART: u64 = 128;
 /// Slots of time are no shorter than 2.1 ms; the program keeps 512 of them.
 const SHORTEST_SLOT: u32 = 21;
 const SLOTS: u64 = 512;
@@ -43,6 +49,14 @@ struct Looked {
 /// See the module's description.
 pub struct Hosts {
     kernel: Kernel,
+    /// Where the rate comes from, unless it is given.
+    finding: Option<Finding>,
+    /// What the program was told last.
+    told: Option<Shaping>,
+    /// What hosts were told to have at the most as their own paths carry no more.
+    caps: BTreeMap<IpAddr, Rate>,
+    /// Hosts that were told something of since.
+    heard: BTreeSet<IpAddr>,
     looked: BTreeMap<IpAddr, Looked>,
     next: Instant,
 }
@@ -50,7 +64,8 @@ pub struct Hosts {
 impl Hosts {
     /// The hosts of a program that is loaded.
     pub fn new(now: Instant, kernel: Kernel) -> Self {
-        Self { kernel, looked: BTreeMap::new(), next: now }
+        let (caps, looked) = (BTreeMap::new(), BTreeMap::new());
+        Self { kernel, finding: None, told: None, caps, heard: BTreeSet::new(), looked, next: now }
     }
 
     /// The program and its interfaces.
@@ -64,8 +79,91 @@ impl Hosts {
     /// What bpf(2) answers.
     pub fn give_sign(&mut self, config: &Config, alive_until: Instant) -> io::Result<()> {
         let alive_until = if config.shaper().is_some() { alive_until } else { Instant::ZERO };
-        let Some(shaper) = config.hosts.shaper else { return Ok(()) };
-        self.kernel.set(&parameters(&shaper, config, alive_until))
+        let Some(shaper) = self.with_found(config.hosts.shaper) else { return Ok(()) };
+        self.set(parameters(&shaper, config, alive_until))
+    }
+
+    fn set(&mut self, shaping: Shaping) -> io::Result<()> {
+        let Shaping { finds, shift, .. } = shaping;
+        // To the program, slots of another length are empty ones: who is busy has to be seen anew. A rate that is found moves all the time.
+        let kept = self.told.map(|told| told.shift).filter(|kept| finds && kept.abs_diff(shift) <= 1);
+        let shaping = Shaping { shift: kept.unwrap_or(shift), ..shaping };
+        self.told = Some(shaping);
+        self.kernel.set(&shaping)
+    }
+
+    /// The shaper's parameters with the rate that was found.
+    fn with_found(&self, shaper: Option<ShaperConfig>) -> Option<ShaperConfig> {
+        let shaper = shaper?;
+        Some(ShaperConfig { rate: self.finding.as_ref().map_or(shaper.rate, Finding::rate), ..shaper })
+    }
+
+    /// Takes what the programs have told, so much of it at the most.
+    pub fn hear(&mut self, most: usize) {
+        for _ in 0..most {
+            let Some(told) = self.kernel.told() else { return };
+            let Some(finding) = &mut self.finding else { continue };
+            finding.on_told(&told);
+            if let Told::Left { host, .. } = told {
+                self.heard.insert(host);
+            }
+        }
+    }
+
+    /// Takes what the gateway's programs measured of a connection.
+    pub fn on_event(&mut self, event: &Event, config: &Config) {
+        if let Some(finding) = &mut self.finding {
+            finding.on_event(event, config.counts_as(event.key.wireless.address));
+        }
+    }
+
+    /// A host has answered a request for an echo.
+    pub fn on_echo(&mut self, now: Instant, from: IpAddr, number: u32, config: &Config) {
+        if let Some(finding) = &mut self.finding {
+            finding.on_echo(now, config.counts_as(from), number);
+        }
+    }
+
+    /// Hosts to ask for an echo now.
+    pub fn requests(&mut self) -> impl Iterator<Item = EchoRequest> {
+        self.finding.iter_mut().flat_map(Finding::requests)
+    }
+
+    /// Has the program go by what was found since.
+    ///
+    /// # Errors
+    /// What bpf(2) answers.
+    pub fn follow_found(&mut self, now: Instant, config: &Config) -> io::Result<()> {
+        let (Some(shaper), Some(told)) = (self.with_found(config.shaper()), self.told) else { return Ok(()) };
+        if self.finding.is_none() {
+            return Ok(());
+        }
+        if is_other(told.rate, shaper.rate) {
+            self.set(parameters(&shaper, config, told.alive_until))?;
+        }
+        for host in std::mem::take(&mut self.heard) {
+            self.cap(now, host, config);
+        }
+        Ok(())
+    }
+
+    /// Has a host have what its own path carries, if that is what was found.
+    fn cap(&mut self, now: Instant, host: IpAddr, config: &Config) {
+        let found = self.finding.as_ref().and_then(|finding| finding.cap(now, host));
+        match (found, self.caps.get(&host)) {
+            (None, None) => {}
+            (None, Some(_)) => {
+                self.caps.remove(&host);
+                self.kernel.disagree(host);
+            }
+            (Some(found), Some(told)) if !is_other(*told, found) => {}
+            (Some(found), _) => {
+                let policy = config.policy(host);
+                let cap = policy.cap.into_iter().chain([found]).min();
+                self.kernel.agree(host, &Agreed { cap, weight: policy.weight, price: 1.0, together: None });
+                self.caps.insert(host, found);
+            }
+        }
     }
 
     /// Tells the program what the configuration agrees about hosts.
@@ -74,6 +172,15 @@ impl Hosts {
     /// What bpf(2) answers.
     pub fn agree(&mut self, now: Instant, config: &Config) -> io::Result<()> {
         let Some(shaper) = config.hosts.shaper else { return Ok(()) };
+        match (shaper.find, &mut self.finding) {
+            (Some(find), Some(finding)) => finding.set_find(find),
+            (find, finding) => {
+                *finding = find.map(|find| Finding::new(find, shaper.rate, shaper.hosts_max));
+            }
+        }
+        // What was agreed about single hosts is agreed anew at the next look.
+        self.caps.clear();
+        self.looked.keys().for_each(|host| self.kernel.disagree(*host));
         let prefixes: Vec<_> = config
             .shares()
             .map(|(prefix, share)| {
@@ -113,7 +220,11 @@ impl Hosts {
             self.looked.keys().filter(|host| !known.contains_key(host)).copied().collect();
         for host in gone {
             self.looked.remove(&host);
+            self.caps.remove(&host);
             self.kernel.disagree(host);
+        }
+        if let Some(finding) = &mut self.finding {
+            finding.retain(|host| known.contains_key(&host));
         }
         self.next = now + LOOK;
     }
@@ -123,7 +234,7 @@ impl Hosts {
     /// # Errors
     /// What bpf(2) answers.
     pub fn report(&self, now: Instant, config: &Config, hops: &Directory) -> io::Result<Option<HostsReport>> {
-        let Some(shaper) = config.shaper() else { return Ok(None) };
+        let Some(shaper) = self.with_found(config.shaper()) else { return Ok(None) };
         let all = self.kernel.all(now)?;
         let stats = |(host, known)| self.stats(now, &shaper, terms(config, hops, host), host, &known);
         let mut hosts: Vec<HostStats> = self.kernel.hosts(now).map(stats).collect();
@@ -138,7 +249,8 @@ impl Hosts {
             marked: all.shaped.marked,
         };
         let queued = usize::try_from(all.waiting).unwrap_or(usize::MAX);
-        Ok(Some(HostsReport { config: shaper, counters, found: None, queued, known, hosts }))
+        let found = self.finding.as_ref().map(Finding::found);
+        Ok(Some(HostsReport { config: shaper, counters, found, queued, known, hosts }))
     }
 
     fn stats(
@@ -167,10 +279,15 @@ impl Hosts {
             dropped: known.shaped.dropped,
             marked: known.shaped.marked,
             seen: known.seen,
-            found: None,
-            queue: None,
+            found: self.finding.as_ref().and_then(|finding| finding.cap(now, host)),
+            queue: self.finding.as_ref().and_then(|finding| finding.queue(now, host)),
         }
     }
+}
+
+/// Whether a rate is another one by so much that the program is to be told.
+fn is_other(told: Rate, rate: Rate) -> bool {
+    told.as_bits_per_sec().abs_diff(rate.as_bits_per_sec()) > told.as_bits_per_sec() / TOLD_PART
 }
 
 /// What came since the latest look, by the time; of no time what it was.
@@ -210,6 +327,7 @@ fn parameters(shaper: &ShaperConfig, config: &Config, alive_until: Instant) -> S
         overhead: shaper.overhead,
         places: u32::try_from(shaper.packets_max).unwrap_or(u32::MAX),
         shift: shift(shaper.rate, longest),
+        finds: shaper.find.is_some(),
         otherwise: otherwise(shaper, config),
     }
 }

@@ -86,9 +86,13 @@ pub struct Found {
     pub is_blind: bool,
 }
 
-/// See the module's description.
+/// Finds the rate of a shaper by the delay of what goes into a mesh.
+///
+/// Its driver, a [`crate::Shaper`] or one that shapes elsewhere, tells what leaves ([`Finder::carries`], [`Finder::goes`]), which round
+/// trips begin and end ([`Finder::begins`] and [`Finder::comes`], or [`Finder::ends`] of one that it has measured itself), and goes by
+/// [`Finder::rate`] and [`Finder::cap`].
 #[derive(Debug)]
-pub(super) struct Finder {
+pub struct Finder {
     find: Find,
     trips: Trips,
     probes: Probes,
@@ -122,7 +126,8 @@ struct Measured {
 }
 
 impl Finder {
-    /// Begins at this rate.
+    /// Begins at this rate; remembers so many hosts at the most.
+    #[must_use]
     pub fn new(find: Find, begin: Rate, hosts_max: usize) -> Self {
         let begin = packets(begin.clamp(find.least, find.most));
         Self {
@@ -153,20 +158,25 @@ impl Finder {
     }
 
     /// What goes into the mesh, in costs.
+    #[must_use]
     pub fn rate(&self) -> Rate {
         rate_of(self.law.rate())
     }
 
     /// The most that goes to a host, in bytes, while it has a law of its own.
+    #[must_use]
     pub fn cap(&self, now: Instant, host: IpAddr) -> Option<Rate> {
         self.paths.get(&host)?.own_rate(now).map(rate_of)
     }
 
     /// How long a host's packets wait in the mesh; `None`: no round trip has told lately.
+    #[must_use]
     pub fn queue(&self, now: Instant, host: IpAddr) -> Option<Span> {
         self.paths.get(&host).filter(|path| path.is_heard(now)).map(Path::queue)
     }
 
+    /// What was found.
+    #[must_use]
     pub fn found(&self) -> Found {
         let Measured { tcp, spin, probes, asked } = self.measured;
         let blind = |left: Instant| self.heard.is_none_or(|heard| left.saturating_since(heard) >= BLIND);
@@ -180,16 +190,8 @@ impl Finder {
         self.uplink.comes(now, size.0 as f64 / PACKET.0 as f64);
     }
 
-    /// A packet leaves for a host.
-    pub fn leaves(
-        &mut self,
-        now: Instant,
-        host: IpAddr,
-        size: Bytes,
-        cost: u64,
-        price: f64,
-        sign: Option<Sign>,
-    ) {
+    /// So much goes into the mesh, of all hosts together.
+    pub fn carries(&mut self, now: Instant, size: Bytes, cost: u64) {
         if self.left.is_none_or(|left| now.saturating_since(left) >= BLIND) {
             self.silent = now;
         }
@@ -197,24 +199,36 @@ impl Finder {
         self.law.on_arrived(cost as f64 / PACKET.0 as f64);
         self.carried.on_packet(now, cost as f64 / PACKET.0 as f64);
         self.uplink.leaves(now, size.0 as f64 / PACKET.0 as f64);
-        if let Some(path) = self.paths.get_mut(&host) {
-            path.leaves(size.0 as f64 / PACKET.0 as f64);
-        }
         if now.saturating_since(self.silent) >= BLIND {
             let (stays, time) = BLINDLY;
             self.law.bound(self.law.rate() * stays);
             within(&mut self.law, self.find);
             self.silent += time;
         }
-        if let Some(sign) = sign {
-            if let Some(gone) = self.trips.leaves(now, host, sign) {
-                self.paths.get_mut(&host).into_iter().for_each(|path| path.on_again(now));
-                self.on_round_trip(now, host, gone, By::Tcp, price);
-            }
+    }
+
+    /// So much of that goes to a host.
+    pub fn goes(&mut self, host: IpAddr, size: Bytes) {
+        if let Some(path) = self.paths.get_mut(&host) {
+            path.leaves(size.0 as f64 / PACKET.0 as f64);
         }
     }
 
+    /// A packet leaves for a host which may begin a round trip.
+    pub fn begins(&mut self, now: Instant, host: IpAddr, price: f64, sign: Sign) {
+        if let Some(gone) = self.trips.leaves(now, host, sign) {
+            self.is_again(now, host, gone, price);
+        }
+    }
+
+    /// What went to a host is sent again, and has been gone so long.
+    pub fn is_again(&mut self, now: Instant, host: IpAddr, gone: Span, price: f64) {
+        self.paths.get_mut(&host).into_iter().for_each(|path| path.on_again(now));
+        self.on_round_trip(now, host, gone, By::Tcp, price);
+    }
+
     /// A packet has left for a host: the number of the request for an echo that is to follow it, if one is.
+    #[must_use = "it is to be sent"]
     pub fn asks(&mut self, now: Instant, host: IpAddr) -> Option<u32> {
         let told = self.paths.get(&host).and_then(|path| path.told(now));
         let number = self.probes.ask(now, host, told, self.find.probes)?;
@@ -238,14 +252,19 @@ impl Finder {
         };
         let Some((host, rtt, by)) = trip else { return };
         if let Some(price) = price(host) {
-            match by {
-                By::Tcp => self.measured.tcp += 1,
-                By::Spin => self.measured.spin += 1,
-                By::Probe => self.measured.probes += 1,
-            }
-            self.paths.get_mut(&host).into_iter().for_each(Path::on_answer);
-            self.on_round_trip(now, host, rtt, by, price);
+            self.ends(now, host, rtt, by, price);
         }
+    }
+
+    /// A round trip to a host ends: its driver has measured it, or what comes tells it.
+    pub fn ends(&mut self, now: Instant, host: IpAddr, rtt: Span, by: By, price: f64) {
+        match by {
+            By::Tcp => self.measured.tcp += 1,
+            By::Spin => self.measured.spin += 1,
+            By::Probe => self.measured.probes += 1,
+        }
+        self.paths.get_mut(&host).into_iter().for_each(Path::on_answer);
+        self.on_round_trip(now, host, rtt, by, price);
     }
 
     /// A round trip to a host was measured.

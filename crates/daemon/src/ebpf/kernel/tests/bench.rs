@@ -28,6 +28,10 @@ pub(super) struct Bench {
     pub(super) port: u16,
     /// The departure that packets come with.
     pub(super) shaped: Option<Instant>,
+    /// As [`Settings`] have it.
+    pub(super) apart: Span,
+    /// See `apart`.
+    pub(super) finds: bool,
 }
 
 /// The programs, acting and pacing by default. `None` (and a word about it) without root's rights.
@@ -43,6 +47,8 @@ pub(super) fn bench() -> Option<Bench> {
         places: 1_000,
         port: 5_000,
         shaped: None,
+        apart: Span::ZERO,
+        finds: false,
     };
     bench.act(Handling::Treat(Treatment::Pace));
     Some(bench)
@@ -55,6 +61,8 @@ impl Bench {
             horizon: INTERVAL * 1_000,
             handling,
             places: self.places,
+            apart: self.apart,
+            finds: self.finds,
         };
         self.kernel.set(settings).expect("bpf");
     }

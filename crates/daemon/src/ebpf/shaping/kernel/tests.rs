@@ -36,6 +36,7 @@ fn bench() -> Option<Bench> {
         overhead: Bytes::ZERO,
         places: 1_000,
         shift: 29,
+        finds: false,
         otherwise: NOTHING,
     };
     let mut bench = Bench { kernel, shaping, from: WIRED };
@@ -50,10 +51,14 @@ impl Bench {
     }
 
     fn run(&mut self, ip: &[u8], v6: bool) -> Ran {
+        self.run_by("meshpace_shape", ip, v6)
+    }
+
+    fn run_by(&mut self, name: &str, ip: &[u8], v6: bool) -> Ran {
         let frame = framed(ip, v6, &[]);
         let header = frame.len() - ip.len();
         let context = Context::new().with(INGRESS_IFINDEX, self.from);
-        let ran = trying::run(&mut self.kernel.programs, "meshpace_shape", &frame, &context);
+        let ran = trying::run(&mut self.kernel.programs, name, &frame, &context);
         Ran { packet: ran.packet[header..].to_vec(), ..ran }
     }
 
@@ -68,6 +73,10 @@ impl Bench {
         let now = monotonic_now();
         let departure = self.put(host, port).departure?;
         Some((departure.saturating_since(now).as_secs_f64() / PACKET.as_secs_f64()).ceil() as u64)
+    }
+
+    fn told(&mut self) -> Vec<Told> {
+        std::iter::from_fn(|| self.kernel.told()).collect()
     }
 
     fn host(&self, host: IpAddr) -> Option<KernelHost> {
@@ -184,4 +193,106 @@ fn what_waits_too_long_is_marked_or_dropped() {
     // Where all places are taken others go on, but wait for none.
     bench.set(|shaping| shaping.places = 0);
     assert_eq!([(); 2].map(|()| bench.put(address(2), 1).verdict), [NEXT, SHOT]);
+}
+
+/// A QUIC packet between a server and a host, by its first byte.
+fn quic(host: IpAddr, into: bool, first: u8) -> Vec<u8> {
+    let mut bytes = packet(host, 5_000);
+    let (addresses, ports, udp) = if host.is_ipv6() { (8..40, 40..44, 40) } else { (12..20, 20..24, 20) };
+    bytes[if host.is_ipv6() { 6 } else { 9 }] = 17;
+    bytes[ports.clone()].copy_from_slice(&[1, 187, 0x13, 0x88]);
+    bytes[udp + 4..udp + 6].copy_from_slice(&500u16.to_be_bytes());
+    bytes[udp + 8] = first;
+    if !into {
+        for range in [addresses, ports] {
+            let middle = (range.end - range.start) / 2;
+            bytes[range].rotate_left(middle);
+        }
+    }
+    bytes
+}
+
+fn pause() {
+    std::thread::sleep(std::time::Duration::from_millis(2));
+}
+
+#[test]
+fn what_leaves_is_told_now_and_then_where_a_rate_is_found() {
+    let Some(mut bench) = bench() else { return };
+    let together = "10.0.0.64/26".parse().expect("a prefix");
+    let counted = Agreed { together: Some(together), ..NOTHING };
+    bench.kernel.agree_on_prefixes(&[(together, counted)]).expect("bpf");
+    bench.put(address(65), 1);
+    assert_eq!(bench.told(), [], "the rate is given");
+    bench.set(|shaping| shaping.finds = true);
+    // Out of the mesh; and from mesh to mesh, which comes out of it and goes in again.
+    let up = packet(address(200), 1);
+    (0..2).for_each(|_| drop(bench.run_by("meshpace_hear", &up, false)));
+    bench.from = MESH;
+    bench.run(&up, false);
+    bench.from = WIRED;
+    let before = monotonic_now();
+    bench.put(address(65), 1);
+    match bench.told()[..] {
+        [Told::Left { at, host, to, sums }] => {
+            assert_eq!((host, to), (address(64), address(65)));
+            assert!(at >= before && sums.work >= at + PACKET, "{sums:?}");
+            assert_eq!((sums.cost, sums.bytes, sums.of_host, sums.uplink), (2_000, 2_000, 2_000, 1_000));
+        }
+        ref other => panic!("{other:?}"),
+    }
+    // Twenty milliseconds later again.
+    let begun = monotonic_now();
+    (0..200).for_each(|port| drop(bench.put(address(65), port)));
+    let passed = monotonic_now() - begun;
+    let told = bench.told().len() as u64;
+    assert!(told <= passed.as_micros() / 1_000 / 20 + 1, "{told} in {passed:?}");
+}
+
+#[test]
+fn spin_bits_are_told_as_they_turn() {
+    let Some(mut bench) = bench() else { return };
+    bench.set(|shaping| shaping.finds = true);
+    for host in [address(1), [0xfd00, 0, 0, 0, 0, 0, 0, 1].into()] {
+        let v6 = host.is_ipv6();
+        let mut seen = |into: bool, first: u8| {
+            pause();
+            let name = if into { "meshpace_shape" } else { "meshpace_hear" };
+            bench.run_by(name, &quic(host, into, first), v6);
+            let turns = bench.told().into_iter().find(|told| !matches!(told, Told::Left { .. }));
+            turns.map(|told| match told {
+                Told::SpinInto(_, of, key, bit) => {
+                    assert_eq!((of, key.wireless.address, key.wireless.port), (host, host, 5_000));
+                    (true, bit)
+                }
+                Told::SpinOut(_, key, bit) => {
+                    assert_eq!((key.wireless.address, key.wired.port), (host, 443));
+                    (false, bit)
+                }
+                Told::Left { .. } => unreachable!(),
+            })
+        };
+        const LOW: u8 = 0b0100_0001;
+        const HIGH: u8 = 0b0110_0001;
+        assert_eq!(seen(false, LOW), None, "what answers nothing");
+        assert_eq!(
+            [LOW, LOW, HIGH, HIGH].map(|first| seen(true, first)),
+            [None, None, Some((true, true)), None]
+        );
+        assert_eq!(
+            [LOW, HIGH, LOW].map(|first| seen(false, first)),
+            [None, Some((false, true)), Some((false, false))]
+        );
+        // A long header, and version 1's fixed bit unset.
+        assert_eq!([0b1100_0000, 0b0010_0000].map(|first| seen(true, first)), [None, None]);
+        assert_eq!(seen(true, LOW), Some((true, false)));
+    }
+    // One that turns with every packet does not spin: a thousand turns a second are told at the most.
+    let begun = monotonic_now();
+    for first in [0b0100_0001, 0b0110_0001].repeat(200) {
+        bench.run(&quic(address(2), true, first), false);
+    }
+    let passed = monotonic_now() - begun;
+    let turns = bench.told().iter().filter(|told| matches!(told, Told::SpinInto(..))).count() as u64;
+    assert!(turns <= passed.as_micros() / 1_000 + 1, "{turns} in {passed:?}");
 }

@@ -1,0 +1,117 @@
+//! The rate of the hosts that the kernel shapes, found by the [`Finder`] of the shaper on NFQUEUE, sans I/O: fed by what the programs tell.
+//!
+//! What leaves is told as sums, now and then; round trips of TCP are measured in the kernel, spin bits of QUIC are told as they turn, and hosts
+//! that tell neither are asked for echoes by the driver.
+
+use super::layout::{Sums, Told};
+use crate::ebpf::layout::{Event, EventKind};
+use crate::gateway::Request as EchoRequest;
+use meshpace_gateway::{By, Echo, Find, Finder, Found, Sign};
+use meshpace_units::{Bytes, Instant, Rate, Span};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+
+/// What a byte costs: a rate is found only where hosts share bytes.
+const PRICE: f64 = 1.0;
+
+/// See the module's description.
+#[derive(Debug)]
+pub struct Finding {
+    finder: Finder,
+    /// What had been counted when something was told last.
+    counted: Option<Sums>,
+    /// What had left by then, in costs.
+    left: u64,
+    /// Bytes that had come for each host.
+    of_hosts: BTreeMap<IpAddr, u64>,
+    requests: Vec<EchoRequest>,
+}
+
+impl Finding {
+    /// Begins at this rate; remembers so many hosts at the most.
+    pub fn new(find: Find, begin: Rate, hosts_max: usize) -> Self {
+        let finder = Finder::new(find, begin, hosts_max);
+        Self { finder, counted: None, left: 0, of_hosts: BTreeMap::new(), requests: Vec::new() }
+    }
+
+    /// Other bounds; what was found stays.
+    pub fn set_find(&mut self, find: Find) {
+        self.finder.set_find(find);
+    }
+
+    pub fn rate(&self) -> Rate {
+        self.finder.rate()
+    }
+
+    pub fn cap(&self, now: Instant, host: IpAddr) -> Option<Rate> {
+        self.finder.cap(now, host)
+    }
+
+    pub fn queue(&self, now: Instant, host: IpAddr) -> Option<Span> {
+        self.finder.queue(now, host)
+    }
+
+    pub fn found(&self) -> Found {
+        self.finder.found()
+    }
+
+    /// Takes what the shaper's programs tell.
+    pub fn on_told(&mut self, told: &Told) {
+        match *told {
+            Told::Left { at, host, to, sums } => {
+                self.count(at, host, sums);
+                if let Some(number) = self.finder.asks(at, host) {
+                    self.requests.push(EchoRequest { to, number });
+                }
+            }
+            Told::SpinInto(at, host, key, bit) => self.finder.begins(at, host, PRICE, Sign::Spin(key, bit)),
+            Told::SpinOut(at, key, bit) => self.finder.comes(at, Echo::Spin(key, bit), |_| Some(PRICE)),
+        }
+    }
+
+    /// Takes what the gateway's programs measured of a connection of `host`.
+    pub fn on_event(&mut self, event: &Event, host: IpAddr) {
+        match event.told {
+            EventKind::Sample(rtt) => self.finder.ends(event.at, host, rtt, By::Tcp, PRICE),
+            EventKind::Again(gone) => self.finder.is_again(event.at, host, gone, PRICE),
+            EventKind::Opened | EventKind::Closed | EventKind::WiredSample(_) => {}
+        }
+    }
+
+    /// A host has answered a request for an echo.
+    pub fn on_echo(&mut self, now: Instant, host: IpAddr, number: u32) {
+        self.finder.comes(now, Echo::Probe(host, number), |_| Some(PRICE));
+    }
+
+    /// Hosts to ask for an echo now.
+    pub fn requests(&mut self) -> impl Iterator<Item = EchoRequest> {
+        self.requests.drain(..)
+    }
+
+    /// Forgets what was counted of hosts that the kernel has forgotten.
+    pub fn retain(&mut self, is_known: impl Fn(IpAddr) -> bool) {
+        self.of_hosts.retain(|host, _| is_known(*host));
+    }
+
+    /// Tells the finder what has left since it was told last. The kernel counts packets as they come: those that wait have not left yet.
+    fn count(&mut self, at: Instant, host: IpAddr, sums: Sums) {
+        let rate = u128::from(self.finder.rate().as_bits_per_sec());
+        let waits = u128::from(sums.work.saturating_since(at).as_nanos());
+        let waiting = u64::try_from(rate * waits / 8_000_000_000).unwrap_or(u64::MAX);
+        let left = sums.cost.saturating_sub(waiting);
+        let of_host = self.of_hosts.insert(host, sums.of_host).unwrap_or(sums.of_host);
+        let Some(before) = self.counted.replace(sums) else {
+            self.left = left;
+            return;
+        };
+        // At another rate as many bytes take another time: what has left has left.
+        let cost = left.saturating_sub(self.left);
+        self.left = self.left.max(left);
+        self.finder.on_uplink(at, Bytes(sums.uplink.saturating_sub(before.uplink)));
+        self.finder.carries(at, Bytes(sums.bytes.saturating_sub(before.bytes)), cost);
+        self.finder.goes(host, Bytes(sums.of_host.saturating_sub(of_host)));
+    }
+}
+
+#[cfg(test)]
+mod tests;
