@@ -1,20 +1,24 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|stands|uploads [--seeds K]
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads [--seeds K]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
-waits at the gateway in ms. `chains`, `stands` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
+waits at the gateway in ms. `chains`, `calls` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
 docs/hosts.md has the tables.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import meshpace
+from meshpace import engine
 from meshpace.stats import jain_index
 
 NEAR, FAR = range(10), range(10, 20)
@@ -162,9 +166,39 @@ def beside(seeds: range) -> None:
     table(rows)
 
 
+def silences(scenario: meshpace.Scenario, seed: int) -> tuple[list[float], list[float]]:
+    """For how long hosts, and downloads, got nothing at the longest, in seconds, a value a quarter of a second."""
+    text, columns = engine.run_watched(scenario.job(None, seed), series=True, capture=None)
+    assert columns is not None
+    host_of = {flow["id"]: flow["to"] for flow in json.loads(text)["flows"]}
+    kinds, names, times, got = (columns[name] for name in ("kind", "name", "t_s", "goodput_bps"))
+    assert isinstance(times, bytes)
+    assert isinstance(got, bytes)
+    flows: dict[str, list[float]] = {}
+    for kind, name, time, rate in zip(kinds, names, np.frombuffer(times), np.frombuffer(got), strict=True):
+        if kind == "flow" and time > 20.0:
+            flows.setdefault(str(name), []).append(rate)
+    hosts: dict[str, list[float]] = {}
+    for name, rates in flows.items():
+        host = host_of[name]
+        hosts[host] = [a + b for a, b in zip(hosts.get(host, [0.0] * len(rates)), rates, strict=True)]
+    return [longest(rates) for rates in hosts.values()], [longest(rates) for rates in flows.values()]
+
+
+def longest(rates: list[float]) -> float:
+    most = now = 0
+    for rate in rates:
+        now = 0 if rate else now + 1
+        most = max(most, now)
+    return most / 4
+
+
 def crowd(seeds: range) -> None:
     """200 downloads of 20 hosts."""
-    heads = "gateway|all|near hosts|far hosts|least host|Jain of near, of far|downloads with nothing|waits, 95 %"
+    heads = (
+        "gateway|all|near hosts|far hosts|least host|Jain of near, of far|downloads with nothing|waits, 95 %|"
+        "a host without anything, s|downloads without for 25 s"
+    )
     rows = [heads.split("|")]
     flows = dict.fromkeys((*NEAR, *FAR), (10, "here"))
     shapers = {**shaped("airtime", AIR_RATE), **shaped("bytes", BYTES_RATE), **auto("airtime"), **auto("bytes")}
@@ -177,7 +211,10 @@ def crowd(seeds: range) -> None:
         starved = f"{mean([float(got.starved) for got in gots]):.1f} of {gots[0].flows}"
         total, jain = f"{mean([got.total for got in gots]):.0f}", ", ".join(f"{jain:.3f}" for jain in jains)
         wait = f"{mean(waits):.0f}" if waits else "none"
-        rows.append([name, total, *sums, f"{least:.1f}", jain, starved, wait])
+        silent = [silences(scenario(flows, shaper, 100), seed) for seed in seeds]
+        host = f"{max(max(hosts) for hosts, _ in silent):.1f}"
+        without = f"{mean([float(sum(time > 25.0 for time in each)) for _, each in silent]):.1f}"
+        rows.append([name, total, *sums, f"{least:.1f}", jain, starved, wait, host, without])
     table(rows)
 
 
@@ -231,24 +268,33 @@ def chains(seeds: range) -> None:
     table(rows)
 
 
-def stands(seeds: range) -> None:
-    """What more packets waiting in the mesh bring one download alone, and cost it."""
-    rows = [["hops", "stands", "goodput @ delay", "goodput of plain's", "delay of plain's"]]
-    for hops in (3, 4):
-        plain = ended((1,), None, seeds, hops)
-        rows.append([str(hops), "plain", f"{plain[0]:.0f} @ {plain[1]:.0f}", "", ""])
-        for time in ("20ms", "60ms", "90ms", "120ms"):
-            shaper = {"gateway": "hosts", "hosts_by": "bytes", "hosts_find": "delay", "hosts_stands": time}
-            got = ended((1,), shaper, seeds, hops)
-            shares = [f"{got[0] / plain[0]:.1%}", f"{got[1] / plain[1]:.0%}"]
-            rows.append([str(hops), time, f"{got[0]:.0f} @ {got[1]:.0f}", *shares])
+def calls(seeds: range) -> None:
+    """A call, 50 packets of 200 bytes a second each way, beside four downloads of another host or of the same."""
+    rows = [["hops", "beside", "gateway", "downloads", *(f"{way}: median, 99 %, lost" for way in ("down", "up"))]]
+    ways = (("srv", "h0"), ("h0", "srv"))
+    call = "".join(
+        f'[[flow]]\nfrom = "{a}"\nto = "{b}"\napp = "cbr"\nrate = "80kbps"\npacket = 172\n\n' for a, b in ways
+    )
+    for hops in (1, 3):
+        for beside, host in {"nothing": None, "another host's": 1, "its own": 0}.items():
+            for name, shaper in {"plain": None, **auto("bytes")}.items():
+                flows = {} if host is None else {host: (4, "here")}
+                what = scenario(flows, shaper, 60, chain(hops, 2), call)
+                results: list[Any] = [meshpace.run(what, seed=seed) for seed in seeds]
+                bulk = [sum(f["goodput_bps"] for f in r["flows"] if f["app"] == "ftp") / 1e3 for r in results]
+                cells = []
+                for _, to in ways:
+                    of = [f for r in results for f in r["flows"] if f["app"] == "cbr" and f["to"] == to]
+                    middle, late = (mean([f[key] * 1e3 for f in of]) for key in ("delay_p50_s", "delay_p99_s"))
+                    cells.append(f"{middle:.0f}, {late:.0f}, {mean([f['loss_ratio'] for f in of]):.1%}")
+                rows.append([str(hops), beside, name, f"{mean(bulk):.0f}", *cells])
     table(rows)
 
 
 def beside_uploads(seeds: range) -> None:
     """One host with a download, and one with an upload, at the end of a chain."""
     rows = [["hops", "gateway", "download @ delay", "upload @ delay"]]
-    for hops in (1, 3):
+    for hops in (1, 3, 4):
         for name, shaper in {"plain": None, **auto("bytes")}.items():
             gots = [run({0: (1, "here")}, shaper, seed, 60, chain(hops, 2), uploads(1, 1)) for seed in seeds]
             of = [
@@ -262,7 +308,7 @@ def beside_uploads(seeds: range) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
-    cases |= {"chains": chains, "stands": stands, "uploads": beside_uploads}
+    cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads}
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
     given = parser.parse_args()

@@ -1,10 +1,11 @@
 """This machine's own TCP through a live gateway that shapes by host, and through one that does not: who gets what.
 
-    .venv/bin/python bench/hosts_live.py shares|use|quic|line [--runs K] [--seconds S]
+    .venv/bin/python bench/hosts_live.py shares|use|crowd|quic|line [--runs K] [--seconds S]
 
 The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel, which carries 1.0 to
 1.3 Mbit/s of downloads, by their acknowledgements. CUBIC, as root, in network namespaces. Payload in kbit/s (median
 of the runs), echo in ms (median and 95 % of all): a datagram of 100 bytes every 100 ms to the first host and back.
+`crowd` is of 200 downloads of 20 hosts.
 `use` is of a page and a call beside bulk (bench/hosts_use.py), `quic` of downloads over QUIC (bench/hosts_quic.py).
 `line` is of veth without a mesh, iperf3's downloads in Mbit/s: what the shaper itself can do. docs/hosts.md has the
 tables.
@@ -22,8 +23,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
@@ -243,6 +245,51 @@ def row(case: str, gateway: Shaping, got: Used) -> str:
     return f"| {case} | {gateway.label} | {statistics.median(got.pages):.1f} | {ways} |"
 
 
+def crowd(runs: int, seconds: float) -> None:
+    """200 downloads of 20 hosts: for how long hosts, and downloads, get nothing."""
+    heads = "gateway|all|least host|Jain of hosts|a host without anything, s|downloads without for 25 s"
+    print("| " + " | ".join([*heads.split("|"), "echo, median", "echo, 95 %"]) + " |")
+    print("|" + "---|" * 8)
+    for gateway in (PLAIN, FREE, AUTO):
+        rows: list[tuple[float, ...]] = []
+        trips: list[float] = []
+        for _ in range(runs):
+            with ExitStack() as stack:
+                folder = stack.enter_context(tempfile.TemporaryDirectory())
+                net = stack.enter_context(Net(Path(folder), MESH, clients=20, room="b"))
+                stack.enter_context(Daemon(net, gateway.mode, more=gateway.more))
+                bulks = [stack.enter_context(Bulk(net, congestion="cubic", host=n % 20)) for n in range(200)]
+                time.sleep(WARM_UP_S)
+                begun = time.monotonic()
+                seen = [(begun, [bulk.received for bulk in bulks])]
+                with echo(net) as came:
+                    while time.monotonic() < begun + seconds:
+                        time.sleep(0.25)
+                        seen.append((time.monotonic(), [bulk.received for bulk in bulks]))
+                trips += came
+            hosts = [[sum(each[n::20]) for _, each in seen] for n in range(20)]
+            got = [(of[-1] - of[0]) * 8e-3 / seconds for of in hosts]
+            times = [at for at, _ in seen]
+            silent = [silence(times, of) for of in zip(*(each for _, each in seen), strict=True)]
+            without = sum(time > 25.0 for time in silent)
+            rows.append((sum(got), min(got), jain_index(got) or 0.0, max(silence(times, of) for of in hosts), without))
+        total, least, jain, host, without = (statistics.median(of) for of in zip(*rows, strict=True))
+        trips = sorted(trip * 1e3 for trip in trips)
+        cells = [f"{total:.0f}", f"{least:.1f}", f"{jain:.3f}", f"{host:.1f}", f"{without:.0f} of 200"]
+        cells += [f"{trips[len(trips) * part // 100]:.0f}" for part in (50, 95)]
+        print(f"| {gateway.label} | {' | '.join(cells)} |", flush=True)
+
+
+def silence(times: list[float], received: Sequence[int]) -> float:
+    """For how long nothing came at the longest, seconds."""
+    since, most = times[0], 0.0
+    for (_, before), (at, now) in pairwise(zip(times, received, strict=True)):
+        if now > before:
+            since = at
+        most = max(most, at - since)
+    return most
+
+
 def quic(runs: int, seconds: float) -> None:
     """A download over QUIC of the first host, alone and beside one over TCP of the second."""
     program = build()
@@ -280,13 +327,13 @@ def quic(runs: int, seconds: float) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["shares", "use", "quic", "line"])
+    parser.add_argument("what", choices=["shares", "use", "crowd", "quic", "line"])
     parser.add_argument("--runs", type=int, default=5, metavar="K")
     parser.add_argument("--seconds", type=float, default=25.0, metavar="S")
     given = parser.parse_args()
     if os.geteuid() != 0 or missing():
         raise SystemExit("needs root, and what `make setup` builds")
-    measures = {"shares": shares, "use": use, "quic": quic, "line": line}
+    measures = {"shares": shares, "use": use, "crowd": crowd, "quic": quic, "line": line}
     measures[given.what](given.runs, given.seconds)
 
 

@@ -68,6 +68,14 @@ impl<P> FairQueues<P> {
         self.turns.len()
     }
 
+    /// The next packet, if it is of a flow that has just begun or sends little.
+    #[must_use]
+    pub fn newcomer(&self) -> Option<&P> {
+        let hash = self.turns.newcomer()?;
+        let index = self.flows.binary_search_by_key(&hash, |entry| entry.0).ok()?;
+        self.flows[index].1.queue.first()
+    }
+
     /// A packet of a flow is to wait.
     pub fn push(&mut self, now: Instant, flow: FlowHash, size: Bytes, packet: P) {
         let hash = flow.queue(self.hashes);

@@ -105,6 +105,12 @@ impl<P> Fifo<P> {
         self.line.waiting.front().map(|first| first.since)
     }
 
+    /// Its first packet.
+    #[must_use]
+    pub fn first(&self) -> Option<&P> {
+        self.line.waiting.front().map(|first| &first.packet)
+    }
+
     /// A packet is to wait.
     pub fn push(&mut self, now: Instant, size: Bytes, packet: P) {
         self.line.bytes += size;

@@ -68,6 +68,12 @@ impl<K: Copy + PartialEq> Turns<K> {
         self.new.front().or(self.old.front()).copied()
     }
 
+    /// The first of the newcomers.
+    #[must_use]
+    pub fn newcomer(&self) -> Option<K> {
+        self.new.front().copied()
+    }
+
     /// All, in order.
     pub fn iter(&self) -> impl Iterator<Item = K> {
         self.new.iter().chain(&self.old).copied()

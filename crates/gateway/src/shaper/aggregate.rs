@@ -7,8 +7,9 @@ use core::net::IpAddr;
 use meshpace_codel::{FairQueues, FlowHash, Turn};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 
-/// Queues that the flows of a host are hashed into (RFC 8290, section 4.1.1).
-const HASHES: u32 = 1_024;
+/// Queues that the flows of a host are hashed into (RFC 8290, section 4.1.1, has 1,024): two of them that share one lose each other's
+/// packets, of ten one in twenty times then.
+const HASHES: u32 = 65_536;
 
 /// A host's packets, and its turn.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct Aggregate<P> {
     pub cost: u64,
     /// The most that its path carries, where it has been found.
     pub found: Option<Rate>,
+    /// Until when it is set aside as enough of its packets wait in the mesh.
+    pub held: Option<Instant>,
     cap: Meter,
     lately: Recent,
     /// Smoothed wait of its packets, by an eighth of each.
@@ -79,6 +82,7 @@ impl<P> Aggregate<P> {
             seen: now,
             cost: 0,
             found: None,
+            held: None,
             cap: Meter::default(),
             lately: Recent::new(now),
             wait: None,

@@ -122,10 +122,9 @@ impl ShaperConfig {
         if packet < self.burst { self.burst / 2 } else { Span::ZERO }
     }
 
-    /// What all that waits may cost.
-    pub(super) fn most_cost(&self) -> u64 {
-        let bits =
-            u128::from(self.rate.as_bits_per_sec()) * u128::from(self.longest.as_nanos()) / 1_000_000_000;
+    /// What all that waits may cost, where so much leaves.
+    pub(super) fn most_cost(&self, pace: Rate) -> u64 {
+        let bits = u128::from(pace.as_bits_per_sec()) * u128::from(self.longest.as_nanos()) / 1_000_000_000;
         u64::try_from(bits / 8).unwrap_or(u64::MAX)
     }
 

@@ -30,13 +30,19 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_codel::{Fate, FlowHash, Turns};
-use meshpace_units::{Bytes, Ecn, Instant, Span};
+use meshpace_units::{Bytes, Ecn, Instant, Rate, Span};
 use meter::Meter;
 
 /// What is agreed about a host is asked again after so long.
 const FRESH: Span = Span::from_secs(1);
 /// Packets that may wait however long they take: a sender begins with ten (RFC 6928), and an answer or two may come between.
 const FEWEST: usize = 16;
+
+/// Where there are no more hosts than these, it is remembered which flow was served last while nothing of its host waits.
+const REMEMBERED: usize = 256;
+/// What left lately tells how long what waits will take, where that is not given: once packets have waited for so long without a pause, this part
+/// of it, as newcomers go before what waits.
+const CARRIED: (Span, u64, u64) = (Span::from_secs(3), 7, 10);
 
 /// A packet on its way to a host of the mesh.
 #[derive(Clone, Copy, Debug)]
@@ -135,6 +141,8 @@ pub struct Shaper<P> {
     idle: BTreeSet<(Instant, IpAddr)>,
     leaving: VecDeque<Shaped<P>>,
     len: usize,
+    /// Since when packets wait without a pause.
+    busy: Instant,
     /// What the packets that wait cost.
     cost: u64,
     counters: ShaperCounters,
@@ -155,6 +163,7 @@ impl<P> Shaper<P> {
             idle: BTreeSet::new(),
             leaving: VecDeque::new(),
             len: 0,
+            busy: Instant::ZERO,
             cost: 0,
             counters: ShaperCounters::default(),
         }
@@ -167,6 +176,9 @@ impl<P> Shaper<P> {
         let is_new = matches!(known, Entry::Vacant(_));
         let seen = known.or_insert_with(|| Aggregate::new(now, &self.config)).seen;
         self.idle.remove(&(seen, host));
+        if self.len == 0 {
+            self.busy = now;
+        }
         self.change(host, |aggregate, _, _| {
             if is_new || now.saturating_since(aggregate.asked) >= FRESH {
                 (aggregate.terms, aggregate.asked) = (terms(), now);
@@ -176,7 +188,8 @@ impl<P> Shaper<P> {
         });
         let aggregate = of(&mut self.hosts, host);
         self.turns.join(host, &mut aggregate.turn, self.config.turn(&aggregate.terms));
-        self.make_room();
+        self.let_on(now, host);
+        self.make_room(now);
         self.forget_idle();
     }
 
@@ -187,8 +200,7 @@ impl<P> Shaper<P> {
             return Some(leaving);
         }
         while let Some(&(due, host)) = self.capped.first().filter(|(due, _)| *due <= now) {
-            self.capped.remove(&(due, host));
-            self.turns.rejoin(host);
+            self.rejoin(due, host);
         }
         if !self.meter.is_ready(now) {
             return None;
@@ -211,6 +223,12 @@ impl<P> Shaper<P> {
                 self.capped.insert((due, host));
                 continue;
             }
+            if let Some(due) = held_by_mesh(&mut self.finder, &self.config, now, host, aggregate) {
+                aggregate.held = Some(due);
+                self.turns.set_aside();
+                self.capped.insert((due, host));
+                continue;
+            }
             if let Some(passes) = self.take(now, host) {
                 return Some(passes);
             }
@@ -220,13 +238,22 @@ impl<P> Shaper<P> {
         }
     }
 
+    /// A host that was set aside has its turn again.
+    fn rejoin(&mut self, due: Instant, host: IpAddr) {
+        self.capped.remove(&(due, host));
+        of(&mut self.hosts, host).held = None;
+        self.turns.rejoin(host);
+    }
+
     /// Takes a packet of the host whose turn it is; `None`: it has none left.
     fn take(&mut self, now: Instant, host: IpAddr) -> Option<Shaped<P>> {
         let (hosts, free_at) = (self.turns.len() + self.capped.len(), self.meter.free_at());
+        let mut is_new = false;
         let (next, judged) = self.change(host, |aggregate, config, leaving| {
             let flows = aggregate.queues.sharing();
             let codel = config.codel(hosts, flows, &aggregate.terms, aggregate.found);
             let mut judged = Judged { leaving, dropped: 0, marked: 0 };
+            is_new = aggregate.queues.newcomer().is_some();
             let next = aggregate.queues.pop(now, &codel, &mut judged);
             let signals = (judged.dropped, judged.marked);
             aggregate.count_signals(signals);
@@ -234,11 +261,14 @@ impl<P> Shaper<P> {
         });
         self.counters.dropped += judged.0;
         self.counters.marked += judged.1;
+        let known = self.hosts.len();
         let aggregate = of(&mut self.hosts, host);
         let Some((held, size)) = next else {
             self.turns.has_none(&mut aggregate.turn);
             if !aggregate.turn.is_listed() {
-                aggregate.rest(&self.config);
+                if known > REMEMBERED {
+                    aggregate.rest(&self.config);
+                }
                 self.idle.insert((aggregate.seen, host));
             }
             return None;
@@ -250,9 +280,11 @@ impl<P> Shaper<P> {
             let price = self.config.price(&aggregate.terms);
             finder.carries(now, size, cost);
             finder.goes(host, size);
-            if let Some(sign) = held.sign {
-                finder.begins(now, host, price, sign);
+            match held.sign {
+                Some(sign) => finder.begins(now, host, price, sign),
+                None => finder.goes_untold(now, size, !is_new),
             }
+            finder.lies(host, aggregate.terms.hops);
             self.config.rate = finder.rate();
             aggregate.found = finder.cap(now, host);
         }
@@ -266,8 +298,20 @@ impl<P> Shaper<P> {
     pub fn hears(&mut self, now: Instant, echo: Echo) {
         let Some(finder) = &mut self.finder else { return };
         let (hosts, config) = (&self.hosts, &self.config);
-        finder.comes(now, echo, |host| Some(config.price(&hosts.get(&host)?.terms)));
+        let host = finder.comes(now, echo, |host| Some(config.price(&hosts.get(&host)?.terms)));
         self.config.rate = finder.rate();
+        if let Some(host) = host {
+            self.let_on(now, host);
+        }
+    }
+
+    /// A host that was set aside as enough of it is in the mesh has its turn again, if it is so no longer.
+    fn let_on(&mut self, now: Instant, host: IpAddr) {
+        let Some(aggregate) = self.hosts.get(&host) else { return };
+        let Some(due) = aggregate.held else { return };
+        if held_by_mesh(&mut self.finder, &self.config, now, host, aggregate).is_none() {
+            self.rejoin(due, host);
+        }
     }
 
     /// A packet came from the mesh that is so long, whatever it is: what hosts send is held by nothing, and takes the air of what they fetch.
@@ -323,8 +367,8 @@ impl<P> Shaper<P> {
 
     /// Too much waits: the host with the most loses the first packet of its longest queue (RFC 8290, section 4.1). For want of time alone
     /// no host loses its only one.
-    fn make_room(&mut self) {
-        let most = self.config.most_cost();
+    fn make_room(&mut self, now: Instant) {
+        let most = self.config.most_cost(self.pace(now));
         while let Some(&(load, _, host)) = self.loads.last() {
             let takes_too_long = self.len > FEWEST && self.cost > most && load > 0;
             if self.len <= self.config.packets_max && !takes_too_long {
@@ -338,6 +382,14 @@ impl<P> Shaper<P> {
             self.counters.crowded += 1;
             self.leaving.extend(cut.map(|held| Shaped::Dropped(held.packet)));
         }
+    }
+
+    /// The rate at which what waits will leave.
+    fn pace(&self, now: Instant) -> Rate {
+        let (long, part, of) = CARRIED;
+        let carried = self.finder.as_ref().filter(|_| now.saturating_since(self.busy) >= long);
+        let carried = carried.map(|finder| finder.carried(now).as_bits_per_sec() / of * part);
+        carried.map_or(self.config.rate, |carried| self.config.rate.min(Rate::bits_per_sec(carried)))
     }
 
     /// Forgets hosts without packets that are too many.
@@ -439,6 +491,21 @@ impl<P> Shaper<P> {
     pub fn host_count(&self) -> usize {
         self.hosts.len()
     }
+}
+
+/// Until when enough of a host's packets wait in the mesh. What sends little, and says nothing of what it has there, goes on.
+fn held_by_mesh<P>(
+    finder: &mut Option<Box<Finder>>,
+    config: &ShaperConfig,
+    now: Instant,
+    host: IpAddr,
+    aggregate: &Aggregate<P>,
+) -> Option<Instant> {
+    let finder = finder.as_mut()?;
+    if aggregate.queues.newcomer().is_some_and(|held| held.sign.is_none()) {
+        return None;
+    }
+    finder.holds(now, host, config.price(&aggregate.terms))
 }
 
 /// A host that is known: it waits for a turn, or has packets.

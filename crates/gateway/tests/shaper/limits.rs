@@ -1,6 +1,7 @@
 //! What is dropped and marked, what is remembered, and how everything goes.
 
 use super::*;
+use meshpace_gateway::Find;
 
 /// Two hosts of which one fills its queue: too much waits, and that one loses what waits longest.
 #[test]
@@ -171,4 +172,41 @@ fn whoever_asks_again_is_served_before_whoever_was_served() {
     let served: std::collections::BTreeSet<u16> =
         bench.passed.iter().map(|(_, (_, port, _), _)| *port).collect();
     assert_eq!(served.len(), 40, "{served:?}");
+}
+
+/// A flow that was served is known for it after its host had nothing: it loses its packet where others ask for the first time.
+#[test]
+fn a_flow_that_was_served_is_known_for_it_while_its_host_has_nothing() {
+    let slow = Rate::bits_per_sec(400_000);
+    let mut bench = Bench::new(ShaperConfig { target: Span::from_secs(100), ..ShaperConfig::at(slow) });
+    bench.run_until(ms(10));
+    bench.put(1, 1, 1_250);
+    bench.run_until(ms(500));
+    bench.put(1, 99, 1_250);
+    assert!(bench.shaper.is_empty());
+    for port in 1..=17 {
+        bench.run_until(ms(500 + u64::from(port)));
+        bench.put(1, port, 1_250);
+    }
+    assert_eq!(bench.dropped.iter().map(|(_, port, _)| *port).collect::<Vec<_>>(), [1]);
+}
+
+/// A rate that is found and not used, as hosts have caps: what waits leaves within the time by what has left.
+#[test]
+fn what_left_lately_tells_how_much_may_wait_where_the_rate_is_found() {
+    let find = Find { least: Rate::bits_per_sec(10_000_000), ..finds::FIND };
+    let capped = Terms { cap: Some(Rate::bits_per_sec(4_000_000)), ..NEAR };
+    for (find, most) in [(Some(find), 70), (None, 250)] {
+        let config = ShaperConfig {
+            find,
+            target: Span::from_secs(100),
+            ..ShaperConfig::at(Rate::bits_per_sec(10_000_000))
+        };
+        let mut bench = Bench::new(config).agree(1, capped);
+        for n in 0..6_000 {
+            bench.run_until(ms(n));
+            bench.put(1, 1, 1_250);
+        }
+        assert!(bench.shaper.len().abs_diff(most) <= 2, "{} of {most}", bench.shaper.len());
+    }
 }

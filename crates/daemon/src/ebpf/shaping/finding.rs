@@ -3,7 +3,7 @@
 //! What leaves is told as sums, now and then; round trips of TCP are measured in the kernel, spin bits of QUIC are told as they turn, and hosts
 //! that tell neither are asked for echoes by the driver.
 
-use super::layout::{Sums, Told};
+use super::layout::{Measurement, Sums};
 use crate::ebpf::layout::{Event, EventKind};
 use crate::gateway::Request as EchoRequest;
 use meshpace_gateway::{By, Echo, Find, Finder, Found, Sign};
@@ -56,16 +56,20 @@ impl Finding {
     }
 
     /// Takes what the shaper's programs tell.
-    pub fn on_told(&mut self, told: &Told) {
+    pub fn on_told(&mut self, told: &Measurement) {
         match *told {
-            Told::Left { at, host, to, sums } => {
+            Measurement::Left { at, host, to, sums } => {
                 self.count(at, host, sums);
                 if let Some(number) = self.finder.asks(at, host) {
                     self.requests.push(EchoRequest { to, number });
                 }
             }
-            Told::SpinInto(at, host, key, bit) => self.finder.begins(at, host, PRICE, Sign::Spin(key, bit)),
-            Told::SpinOut(at, key, bit) => self.finder.comes(at, Echo::Spin(key, bit), |_| Some(PRICE)),
+            Measurement::SpinInto(at, host, key, bit) => {
+                self.finder.begins(at, host, PRICE, Sign::Spin(key, bit));
+            }
+            Measurement::SpinOut(at, key, bit) => {
+                self.finder.comes(at, Echo::Spin(key, bit), |_| Some(PRICE));
+            }
         }
     }
 

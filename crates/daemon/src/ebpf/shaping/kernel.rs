@@ -1,8 +1,8 @@
 //! The kernel's side of the shaper of hosts: loading its programs, putting them on the mesh interfaces, reading and writing its maps.
 
 use super::layout::{
-    ALL, Agreed, All, HOST, HOST_KEY, KernelHost, PREFIX, SHAPING, Shaping, TERMS, Told, host_key, host_of,
-    mapped_bits,
+    ALL, Agreed, All, HOST, HOST_KEY, KernelHost, Measurement, PREFIX, SHAPING, Shaping, TERMS, host_key,
+    host_of, mapped_bits,
 };
 use crate::Failure;
 use crate::ebpf::loading;
@@ -76,9 +76,9 @@ impl Kernel {
     ///
     /// # Panics
     /// If the kernel's program and this code disagree about it.
-    pub fn told(&mut self) -> Option<Told> {
+    pub fn told(&mut self) -> Option<Measurement> {
         let item = self.tellings.next()?;
-        let told = Told::read(&item);
+        let told = Measurement::read(&item);
         Some(told.unwrap_or_else(|| panic!("not told: {:?}", &*item)))
     }
 

@@ -199,7 +199,7 @@ impl KernelHost {
 
 /// What the program tells of what leaves, and of spin bits (`struct told`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Told {
+pub enum Measurement {
     /// A packet leaves for a host.
     Left {
         /// When it came.
@@ -232,7 +232,7 @@ pub struct Sums {
     pub of_host: u64,
 }
 
-impl Told {
+impl Measurement {
     /// Reads an event; `None` if it is none (another length, another kind).
     pub fn read(bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; TOLD] = bytes.try_into().ok()?;
@@ -319,10 +319,10 @@ mod tests {
     #[test]
     fn what_is_told_of_other_lengths_and_kinds_is_nothing() {
         let mut bytes = [0; TOLD];
-        assert!(matches!(Told::read(&bytes), Some(Told::Left { .. })));
+        assert!(matches!(Measurement::read(&bytes), Some(Measurement::Left { .. })));
         bytes[TOLD_KIND] = 3;
-        assert_eq!(Told::read(&bytes), None);
-        assert_eq!(Told::read(&bytes[1..]), None);
+        assert_eq!(Measurement::read(&bytes), None);
+        assert_eq!(Measurement::read(&bytes[1..]), None);
     }
 
     #[test]

@@ -15,7 +15,7 @@ use crate::gateway::Request as EchoRequest;
 use crate::hops::{Directory, WirelessPath};
 use crate::state::HostsReport;
 use finding::Finding;
-use layout::{Agreed, KernelHost, Shaping, Told};
+use layout::{Agreed, KernelHost, Measurement, Shaping};
 use meshpace_gateway::{HostStats, ShaperConfig, ShaperCounters, ShareBy, Terms};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -104,7 +104,7 @@ impl Hosts {
             let Some(told) = self.kernel.told() else { return };
             let Some(finding) = &mut self.finding else { continue };
             finding.on_told(&told);
-            if let Told::Left { host, .. } = told {
+            if let Measurement::Left { host, .. } = told {
                 self.heard.insert(host);
             }
         }

@@ -8,8 +8,12 @@
 //! own from then on ([`Path`]), and no say.
 
 mod carried;
+mod company;
+mod flight;
+mod pace;
 mod path;
 mod probes;
+mod room;
 mod segments;
 mod spin;
 mod trips;
@@ -19,10 +23,12 @@ pub use trips::{By, Echo, Sign};
 
 use alloc::collections::BTreeMap;
 use carried::Carried;
+use company::Company;
 use core::net::IpAddr;
 use libm::exp;
 use meshpace_pacing::{DelayRate, DelayRateConfig};
 use meshpace_units::{Bytes, Instant, Rate, Span};
+use pace::Pace;
 use path::Path;
 use probes::Probes;
 use trips::Trips;
@@ -33,6 +39,8 @@ const PACKET: Bytes = Bytes(1_500);
 /// So many packets wait in the mesh, and not calm's 1.4: this is one law, not one of many in a queue, and what it is told is the
 /// least of several.
 const WAITING: f64 = 4.0;
+/// What is longer is no acknowledgement of TCP, with any options.
+const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
 /// Where packets wait so many times longer than they should, the rate is no higher than so many times what went into the mesh.
@@ -101,6 +109,13 @@ pub struct Finder {
     usual: f64,
     counted: Instant,
     carried: Carried,
+    /// What goes into the mesh, in packets' costs.
+    pace: Pace,
+    /// Packets of calls.
+    calls: Pace,
+    company: Company,
+    /// Hops to the host that packets wait longest for.
+    hops: Option<u32>,
     uplink: Uplink,
     paths: BTreeMap<IpAddr, Path>,
     hosts_max: usize,
@@ -109,6 +124,8 @@ pub struct Finder {
     looked: Instant,
     /// The longest of the least round trips of the hosts that are heard.
     base: Span,
+    /// How long it took to tell the wait that counts.
+    lag: Span,
     /// When a packet left last, and since when nothing has been heard while packets leave.
     left: Option<Instant>,
     silent: Instant,
@@ -138,12 +155,17 @@ impl Finder {
             usual: begin,
             counted: Instant::ZERO,
             carried: Carried::default(),
+            pace: Pace::default(),
+            calls: Pace::default(),
+            company: Company::default(),
+            hops: None,
             uplink: Uplink::default(),
             paths: BTreeMap::new(),
             hosts_max,
             common: None,
             looked: Instant::ZERO,
             base: Span::ZERO,
+            lag: Span::ZERO,
             left: None,
             silent: Instant::ZERO,
             heard: None,
@@ -198,6 +220,7 @@ impl Finder {
         self.left = Some(now);
         self.law.on_arrived(cost as f64 / PACKET.0 as f64);
         self.carried.on_packet(now, cost as f64 / PACKET.0 as f64);
+        self.pace.on_packet(now, cost as f64 / PACKET.0 as f64);
         self.uplink.leaves(now, size.0 as f64 / PACKET.0 as f64);
         if now.saturating_since(self.silent) >= BLIND {
             let (stays, time) = BLINDLY;
@@ -209,22 +232,47 @@ impl Finder {
 
     /// So much of that goes to a host.
     pub fn goes(&mut self, host: IpAddr, size: Bytes) {
+        let now = self.left.unwrap_or(Instant::ZERO);
         if let Some(path) = self.paths.get_mut(&host) {
-            path.leaves(size.0 as f64 / PACKET.0 as f64);
+            path.leaves(now, size.0 as f64 / PACKET.0 as f64);
         }
     }
 
     /// A packet leaves for a host which may begin a round trip.
     pub fn begins(&mut self, now: Instant, host: IpAddr, price: f64, sign: Sign) {
-        if let Some(gone) = self.trips.leaves(now, host, sign) {
+        self.company.leaves(now, sign);
+        let lasts = self.lasts(host);
+        if let Some(gone) = self.trips.leaves(now, host, sign, lasts) {
             self.is_again(now, host, gone, price);
         }
     }
 
     /// What went to a host is sent again, and has been gone so long.
     pub fn is_again(&mut self, now: Instant, host: IpAddr, gone: Span, price: f64) {
-        self.paths.get_mut(&host).into_iter().for_each(|path| path.on_again(now));
+        if let Some(path) = self.paths.get_mut(&host) {
+            path.on_lost(now);
+            // Others that left since then were answered: it was lost, and waits nowhere.
+            if path.has_answered_since(now, gone) {
+                return;
+            }
+            path.on_again(now);
+        }
         self.on_round_trip(now, host, gone, By::Tcp, price);
+    }
+
+    /// A packet leaves that begins no round trip. If it is no acknowledgement, others are there, and it is a call's if it waited for no turn.
+    pub fn goes_untold(&mut self, now: Instant, size: Bytes, waited: bool) {
+        if size > ACK {
+            self.company.others(now);
+            self.calls.on_packet(now, f64::from(u8::from(!waited)));
+        }
+    }
+
+    /// Hops to a host.
+    pub fn lies(&mut self, host: IpAddr, hops: u32) {
+        if let Some(path) = self.paths.get_mut(&host) {
+            path.hops = Some(hops);
+        }
     }
 
     /// A packet has left for a host: the number of the request for an echo that is to follow it, if one is.
@@ -242,18 +290,31 @@ impl Finder {
         Some(number)
     }
 
-    /// A packet came from the mesh. `price` tells what a byte to a host costs.
-    pub fn comes(&mut self, now: Instant, echo: Echo, price: impl FnOnce(IpAddr) -> Option<f64>) {
-        let trip = match echo {
+    /// A packet came from the mesh. `price` tells what a byte to a host costs. The host of which less may be in the mesh now.
+    pub fn comes(
+        &mut self,
+        now: Instant,
+        echo: Echo,
+        price: impl FnOnce(IpAddr) -> Option<f64>,
+    ) -> Option<IpAddr> {
+        let (of, trip) = match echo {
             Echo::Probe(host, number) => {
-                self.probes.comes(now, host, number).map(|rtt| (host, rtt, By::Probe))
+                (None, self.probes.comes(now, host, number).map(|rtt| (host, rtt, By::Probe)))
             }
-            Echo::Ack(..) | Echo::Spin(..) => self.trips.comes(now, echo),
+            Echo::Ack(key, _) | Echo::Spin(key, _) => {
+                let of = self.trips.host(&key);
+                let lasts = of.map_or(Span::ZERO, |host| self.lasts(host));
+                (of, self.trips.comes(now, echo, lasts))
+            }
         };
-        let Some((host, rtt, by)) = trip else { return };
+        if let (Echo::Ack(..), Some(path)) = (echo, of.and_then(|host| self.paths.get_mut(&host))) {
+            path.on_answer(now);
+        }
+        let Some((host, rtt, by)) = trip else { return of };
         if let Some(price) = price(host) {
             self.ends(now, host, rtt, by, price);
         }
+        of
     }
 
     /// A round trip to a host ends: its driver has measured it, or what comes tells it.
@@ -263,7 +324,7 @@ impl Finder {
             By::Spin => self.measured.spin += 1,
             By::Probe => self.measured.probes += 1,
         }
-        self.paths.get_mut(&host).into_iter().for_each(Path::on_answer);
+        self.paths.get_mut(&host).into_iter().for_each(|path| path.on_answer(now));
         self.on_round_trip(now, host, rtt, by, price);
     }
 
@@ -277,7 +338,7 @@ impl Finder {
                 return;
             }
         }
-        let waits = (self.usual * self.find.stands.as_secs_f64()).max(WAITING) * self.uplink.times();
+        let waits = self.waits(now);
         let path = self.paths.entry(host).or_insert_with(|| Path::new(now));
         path.on_round_trip(now, rtt, by, price.max(1.0), &for_so_many(waits, 1.0));
         path.keep_within(self.find);
@@ -295,7 +356,13 @@ impl Finder {
                     DelayRateConfig { samples: 1, rise: config.rise * up, fall: config.fall * down, ..config }
                 }
             };
-            self.law.set_config(config);
+            // In the time that its host takes to tell what a step did it goes no further than two.
+            let steps = (self.lag.as_secs_f64() / (2.0 * trip.as_secs_f64())).max(1.0);
+            self.law.set_config(DelayRateConfig {
+                rise: config.rise / steps,
+                fall: config.fall / steps,
+                ..config
+            });
             // No step is shorter than the longest way takes to answer one.
             self.law.on_round_trip_over(now, self.base, trip);
             if times > LONG {
@@ -319,6 +386,7 @@ impl Finder {
         let rate = self.law.rate().min(ABOVE * self.carried.most());
         let heard = self.paths.values().filter(|path| path.is_heard(now));
         self.base = heard.map(Path::base).max().unwrap_or(Span::ZERO);
+        let claimed = self.claimed(now, wanted);
         let (mut longest, mut others): (Option<&mut Path>, bool) = (None, false);
         // A byte costs so much to the nearest of them.
         let mut price = f64::INFINITY;
@@ -334,7 +402,9 @@ impl Finder {
             if others {
                 path.judge(now, rate, wanted * price);
             }
-            Span::from_secs_f64(path.queue().as_secs_f64() / price)
+            (self.hops, self.lag) = (path.hops, path.lag());
+            let queue = path.queue().as_secs_f64() / price;
+            Span::from_secs_f64(queue.max(claimed))
         });
         self.common
     }
@@ -364,3 +434,6 @@ fn packets(rate: Rate) -> f64 {
 fn rate_of(packets: f64) -> Rate {
     Rate::bits_per_sec((packets * PACKET.bits() as f64) as u64)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! What is known of the way to a host: how long its packets wait in the mesh, and whether that depends on the rate.
 
+use super::pace::Pace;
 use super::{By, Find, PACKET, law, within};
 use meshpace_pacing::{DelayRate, DelayRateConfig, Least};
 use meshpace_units::{Instant, Rate, Span};
@@ -8,6 +9,8 @@ use meshpace_units::{Instant, Rate, Span};
 /// delayed, and come seldom: each counts.
 const LATEST: usize = 3;
 const LATEST_ECHOES: usize = 1;
+/// These tell of no longer ago.
+const LAG: Span = Span::from_secs(2);
 /// A host is heard for so long after a round trip, and has a say after so many, for so long each time: one that says little sleeps
 /// between, and its radio with it.
 const HEARD: Span = Span::from_secs(10);
@@ -69,6 +72,15 @@ pub(super) struct Path {
     law: Option<DelayRate>,
     /// Packets that went to it since it is looked at.
     gone: f64,
+    /// What goes to it, and what of that is sent again.
+    pace: Pace,
+    lost: Pace,
+    /// When something was answered last.
+    answered: Option<Instant>,
+    /// Hops to it; `None`: nobody told.
+    pub hops: Option<u32>,
+    /// When the latest round trips came.
+    times: [Instant; LATEST],
 }
 
 impl Path {
@@ -90,6 +102,11 @@ impl Path {
             deaf_for: DEAF.0,
             law: None,
             gone: 0.0,
+            pace: Pace::default(),
+            lost: Pace::default(),
+            answered: None,
+            hops: None,
+            times: [now; LATEST],
         }
     }
 
@@ -116,6 +133,11 @@ impl Path {
             }
         };
         says && self.said >= FEWEST && !self.is_deaf(now)
+    }
+
+    /// Packets a second that leave for it.
+    pub fn pace(&self, now: Instant) -> f64 {
+        self.pace.rate(now)
     }
 
     /// The least round trip of half a minute.
@@ -145,7 +167,8 @@ impl Path {
     }
 
     /// So many packets leave for it.
-    pub fn leaves(&mut self, packets: f64) {
+    pub fn leaves(&mut self, now: Instant, packets: f64) {
+        self.pace.on_packet(now, packets);
         self.gone += packets;
         if let Some(law) = &mut self.law {
             law.on_arrived(packets);
@@ -160,8 +183,30 @@ impl Path {
     }
 
     /// What went to it was answered.
-    pub const fn on_answer(&mut self) {
+    pub fn on_answer(&mut self, now: Instant) {
         self.unanswered = None;
+        self.answered = Some(now);
+    }
+
+    /// What went to it was lost.
+    pub fn on_lost(&mut self, now: Instant) {
+        self.lost.on_packet(now, 1.0);
+    }
+
+    /// The share of its packets that is lost.
+    pub fn loses(&self, now: Instant) -> f64 {
+        self.lost.rate(now) / self.pace(now).max(f64::MIN_POSITIVE)
+    }
+
+    /// Something was answered since what has been gone for so long left.
+    pub fn has_answered_since(&self, now: Instant, gone: Span) -> bool {
+        self.answered.is_some_and(|at| now.saturating_since(at) < gone)
+    }
+
+    /// How long the round trips took to come that tell how long its packets wait.
+    pub fn lag(&self) -> Span {
+        let took = self.times[0].saturating_since(self.times[LATEST - 1]);
+        if self.are_echoes { Span::ZERO } else { took.min(LAG) }
     }
 
     /// How long ago it told a round trip without having been asked for an echo.
@@ -185,6 +230,8 @@ impl Path {
         self.said = self.said.saturating_add(1);
         self.latest.rotate_right(1);
         self.latest[0] = Some(rtt);
+        self.times.rotate_right(1);
+        self.times[0] = now;
         let least_of_all = self.least_of_all.on_sample(now, rtt);
         let base = if is_echo { least_of_all } else { self.least.on_sample(now, rtt) };
         self.base = base;

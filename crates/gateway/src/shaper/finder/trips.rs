@@ -1,10 +1,11 @@
 //! Round trips in the mesh of everything that tells one: of which connection, and of whose host.
 
+use super::flight::Flight;
 use super::segments::Segments;
 use super::spin::Spin;
 use crate::FlowKey;
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
+use alloc::collections::{BTreeMap, BTreeSet};
 use core::net::IpAddr;
 use meshpace_units::{Instant, Seq, Span};
 
@@ -55,6 +56,9 @@ struct Flow {
     host: IpAddr,
     left: Instant,
     kind: Kind,
+    flight: Flight,
+    /// What counts of that, and until when.
+    counted: Option<(u64, Instant)>,
 }
 
 /// The connections.
@@ -63,15 +67,24 @@ pub(super) struct Trips {
     flows: BTreeMap<FlowKey, Flow>,
     most: usize,
     looked: Instant,
+    /// Bytes that a host's connections have in the mesh, and when what a connection has there counts no longer.
+    in_mesh: BTreeMap<IpAddr, u64>,
+    ends: BTreeSet<(Instant, FlowKey)>,
 }
 
 impl Trips {
     pub const fn new(most: usize) -> Self {
-        Self { flows: BTreeMap::new(), most, looked: Instant::ZERO }
+        Self {
+            flows: BTreeMap::new(),
+            most,
+            looked: Instant::ZERO,
+            in_mesh: BTreeMap::new(),
+            ends: BTreeSet::new(),
+        }
     }
 
-    /// A packet leaves for a host. If it left before, so long ago.
-    pub fn leaves(&mut self, now: Instant, host: IpAddr, sign: Sign) -> Option<Span> {
+    /// A packet leaves for a host, and is gone after `lasts`. If it left before, so long ago.
+    pub fn leaves(&mut self, now: Instant, host: IpAddr, sign: Sign, lasts: Span) -> Option<Span> {
         let (Sign::Segment(key, ..) | Sign::Spin(key, _)) = sign;
         if !self.flows.contains_key(&key) && !self.has_room(now) {
             return None;
@@ -80,10 +93,24 @@ impl Trips {
             Sign::Segment(..) => Kind::Segments(Box::new(Segments::new())),
             Sign::Spin(..) => Kind::Spin(Spin::default()),
         };
-        let flow = self.flows.entry(key).or_insert(Flow { host, left: now, kind });
+        let flow = self.flows.entry(key).or_insert(Flow {
+            host,
+            left: now,
+            kind,
+            flight: Flight::default(),
+            counted: None,
+        });
+        if flow.host != host {
+            discount(&mut self.in_mesh, &mut self.ends, key, flow);
+        }
         (flow.host, flow.left) = (host, now);
         match (&mut flow.kind, sign) {
-            (Kind::Segments(segments), Sign::Segment(_, start, end)) => segments.leaves(now, start, end),
+            (Kind::Segments(segments), Sign::Segment(_, start, end)) => {
+                flow.flight.leaves(now, start, end);
+                let again = segments.leaves(now, start, end);
+                count(&mut self.in_mesh, &mut self.ends, now, key, flow, lasts);
+                again
+            }
             (Kind::Spin(spin), Sign::Spin(_, bit)) => {
                 spin.leaves(now, bit);
                 None
@@ -93,10 +120,14 @@ impl Trips {
         }
     }
 
-    /// A packet came from the mesh: whose round trip it ends, and by what.
-    pub fn comes(&mut self, now: Instant, echo: Echo) -> Option<(IpAddr, Span, By)> {
+    /// A packet came from the mesh: whose round trip it ends, and by what. What its connection has left there is gone after `lasts`.
+    pub fn comes(&mut self, now: Instant, echo: Echo, lasts: Span) -> Option<(IpAddr, Span, By)> {
         let (Echo::Ack(key, _) | Echo::Spin(key, _)) = echo else { return None };
         let flow = self.flows.get_mut(&key)?;
+        if let Echo::Ack(_, ack) = echo {
+            flow.flight.acknowledged(now, ack);
+            count(&mut self.in_mesh, &mut self.ends, now, key, flow, lasts);
+        }
         let (rtt, by) = match (&mut flow.kind, echo) {
             (Kind::Segments(segments), Echo::Ack(_, ack)) => (segments.acknowledged(now, ack)?, By::Tcp),
             (Kind::Spin(spin), Echo::Spin(_, bit)) => (spin.comes(now, bit)?, By::Spin),
@@ -109,9 +140,71 @@ impl Trips {
     fn has_room(&mut self, now: Instant) -> bool {
         if self.flows.len() >= self.most && now.saturating_since(self.looked) >= LOOKS {
             self.looked = now;
-            self.flows.retain(|_, flow| now.saturating_since(flow.left) < SILENT);
+            let (in_mesh, ends) = (&mut self.in_mesh, &mut self.ends);
+            self.flows.retain(|key, flow| {
+                let stays = now.saturating_since(flow.left) < SILENT;
+                if !stays {
+                    discount(in_mesh, ends, *key, flow);
+                }
+                stays
+            });
         }
         self.flows.len() < self.most
+    }
+
+    /// A connection's host.
+    pub fn host(&self, key: &FlowKey) -> Option<IpAddr> {
+        self.flows.get(key).map(|flow| flow.host)
+    }
+
+    /// Bytes that a host's connections have in the mesh.
+    pub fn in_mesh(&mut self, now: Instant, host: IpAddr) -> u64 {
+        while let Some(&(_, key)) = self.ends.first().filter(|(end, _)| *end <= now) {
+            let flow = self.flows.get_mut(&key).expect("what counts is of a connection that is known");
+            discount(&mut self.in_mesh, &mut self.ends, key, flow);
+        }
+        self.in_mesh.get(&host).copied().unwrap_or(0)
+    }
+
+    /// When less counts, if nothing is acknowledged before.
+    pub fn ends(&self) -> Option<Instant> {
+        self.ends.first().map(|(end, _)| *end)
+    }
+}
+
+/// Counts anew what a connection has in the mesh.
+fn count(
+    in_mesh: &mut BTreeMap<IpAddr, u64>,
+    ends: &mut BTreeSet<(Instant, FlowKey)>,
+    now: Instant,
+    key: FlowKey,
+    flow: &mut Flow,
+    lasts: Span,
+) {
+    discount(in_mesh, ends, key, flow);
+    let bytes = flow.flight.bytes(now, lasts);
+    if bytes > 0 {
+        let end = flow.flight.until(lasts);
+        *in_mesh.entry(flow.host).or_default() += bytes;
+        ends.insert((end, key));
+        flow.counted = Some((bytes, end));
+    }
+}
+
+/// What a connection has in the mesh counts no longer.
+fn discount(
+    in_mesh: &mut BTreeMap<IpAddr, u64>,
+    ends: &mut BTreeSet<(Instant, FlowKey)>,
+    key: FlowKey,
+    flow: &mut Flow,
+) {
+    let Some((bytes, end)) = flow.counted.take() else { return };
+    ends.remove(&(end, key));
+    if let Some(all) = in_mesh.get_mut(&flow.host) {
+        *all -= bytes;
+        if *all == 0 {
+            in_mesh.remove(&flow.host);
+        }
     }
 }
 
@@ -126,8 +219,30 @@ mod tests {
         FlowKey { wireless: end(1, port), wired: end(9, 443) }
     }
 
+    const LASTS: Span = Span::from_millis(100);
+
     fn ms(n: u64) -> Instant {
         Instant::ZERO + Span::from_millis(n)
+    }
+
+    #[test]
+    fn a_host_has_in_the_mesh_what_its_connections_have() {
+        let mut trips = Trips::new(9);
+        let hosts: [IpAddr; 2] = [1, 2].map(|last| Ipv4Addr::new(10, 0, 0, last).into());
+        let segment = |port, n: u32| Sign::Segment(key(port), Seq(100 * n), Seq(100 * n + 100));
+        for (port, host, at) in [(1, 0, 0), (2, 0, 10), (3, 1, 20)] {
+            for n in 0..3 {
+                trips.leaves(ms(at), hosts[host], segment(port, n), LASTS);
+            }
+        }
+        assert_eq!(hosts.map(|host| trips.in_mesh(ms(20), host)), [600, 300]);
+        trips.comes(ms(30), Echo::Ack(key(2), Seq(300)), LASTS);
+        assert_eq!((trips.in_mesh(ms(30), hosts[0]), trips.ends()), (300, Some(ms(100))));
+        // Nothing of the first was answered for so long; its host moves.
+        assert_eq!(hosts.map(|host| trips.in_mesh(ms(100), host)), [0, 300]);
+        trips.leaves(ms(110), hosts[0], segment(3, 3), LASTS);
+        assert_eq!(hosts.map(|host| trips.in_mesh(ms(110), host)), [400, 0]);
+        assert_eq!(hosts.map(|host| trips.in_mesh(ms(120), host)), [0, 0]);
     }
 
     #[test]
@@ -136,23 +251,28 @@ mod tests {
         let host: IpAddr = Ipv4Addr::new(10, 0, 0, 1).into();
         let segment = |port| Sign::Segment(key(port), Seq(0), Seq(100));
         let ack = |port| Echo::Ack(key(port), Seq(100));
-        assert!((1..=3).all(|port| trips.leaves(ms(2_000), host, segment(port)).is_none()));
-        let timed = [1, 2, 3].map(|port| trips.comes(ms(2_040), ack(port)).is_some());
+        assert!((1..=3).all(|port| trips.leaves(ms(2_000), host, segment(port), LASTS).is_none()));
+        let timed = [1, 2, 3].map(|port| trips.comes(ms(2_040), ack(port), LASTS).is_some());
         assert_eq!(timed, [true, true, false]);
-        trips.leaves(ms(11_000), host, Sign::Segment(key(2), Seq(100), Seq(200)));
-        trips.leaves(ms(12_500), host, segment(3));
+        trips.leaves(ms(11_000), host, Sign::Segment(key(2), Seq(100), Seq(200)), LASTS);
+        trips.leaves(ms(12_500), host, segment(3), LASTS);
         assert_eq!(
-            trips.comes(ms(12_540), ack(3)),
+            trips.comes(ms(12_540), ack(3), LASTS),
             Some((host, Span::from_millis(40), By::Tcp)),
             "1 was silent"
         );
-        assert!(trips.comes(ms(12_540), ack(1)).is_none());
+        assert!(trips.comes(ms(12_540), ack(1), LASTS).is_none());
     }
 
     #[test]
     fn what_answers_another_protocol_ends_nothing() {
         let mut trips = Trips::new(2);
-        trips.leaves(ms(0), Ipv4Addr::new(10, 0, 0, 1).into(), Sign::Segment(key(1), Seq(0), Seq(100)));
-        assert!(trips.comes(ms(9), Echo::Spin(key(1), true)).is_none());
+        trips.leaves(
+            ms(0),
+            Ipv4Addr::new(10, 0, 0, 1).into(),
+            Sign::Segment(key(1), Seq(0), Seq(100)),
+            LASTS,
+        );
+        assert!(trips.comes(ms(9), Echo::Spin(key(1), true), LASTS).is_none());
     }
 }

@@ -165,7 +165,7 @@ impl Mesh {
                 let work = at(self.program.ask('w', [0; 5]).1);
                 let sums = Sums { work, of_host: host.bytes, ..self.sums };
                 let (at, host) = (at(self.now), address(n));
-                self.finding.on_told(&Told::Left { at, host, to: host, sums });
+                self.finding.on_told(&Measurement::Left { at, host, to: host, sums });
             }
         }
     }
@@ -302,7 +302,7 @@ fn the_finder_is_told_what_has_left() {
             work: at((ms + waits) * MS),
             uplink: 0,
         };
-        finding.on_told(&Told::Left { at: at(ms * MS), host: address(0), to: address(0), sums });
+        finding.on_told(&Measurement::Left { at: at(ms * MS), host: address(0), to: address(0), sums });
         finding.left / SIZE
     };
     // A packet takes 12 ms.

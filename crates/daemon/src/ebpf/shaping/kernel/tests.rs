@@ -75,7 +75,7 @@ impl Bench {
         Some((departure.saturating_since(now).as_secs_f64() / PACKET.as_secs_f64()).ceil() as u64)
     }
 
-    fn told(&mut self) -> Vec<Told> {
+    fn told(&mut self) -> Vec<Measurement> {
         std::iter::from_fn(|| self.kernel.told()).collect()
     }
 
@@ -234,7 +234,7 @@ fn what_leaves_is_told_now_and_then_where_a_rate_is_found() {
     let before = monotonic_now();
     bench.put(address(65), 1);
     match bench.told()[..] {
-        [Told::Left { at, host, to, sums }] => {
+        [Measurement::Left { at, host, to, sums }] => {
             assert_eq!((host, to), (address(64), address(65)));
             assert!(at >= before && sums.work >= at + PACKET, "{sums:?}");
             assert_eq!((sums.cost, sums.bytes, sums.of_host, sums.uplink), (2_000, 2_000, 2_000, 1_000));
@@ -259,17 +259,17 @@ fn spin_bits_are_told_as_they_turn() {
             pause();
             let name = if into { "meshpace_shape" } else { "meshpace_hear" };
             bench.run_by(name, &quic(host, into, first), v6);
-            let turns = bench.told().into_iter().find(|told| !matches!(told, Told::Left { .. }));
+            let turns = bench.told().into_iter().find(|told| !matches!(told, Measurement::Left { .. }));
             turns.map(|told| match told {
-                Told::SpinInto(_, of, key, bit) => {
+                Measurement::SpinInto(_, of, key, bit) => {
                     assert_eq!((of, key.wireless.address, key.wireless.port), (host, host, 5_000));
                     (true, bit)
                 }
-                Told::SpinOut(_, key, bit) => {
+                Measurement::SpinOut(_, key, bit) => {
                     assert_eq!((key.wireless.address, key.wired.port), (host, 443));
                     (false, bit)
                 }
-                Told::Left { .. } => unreachable!(),
+                Measurement::Left { .. } => unreachable!(),
             })
         };
         const LOW: u8 = 0b0100_0001;
@@ -293,6 +293,6 @@ fn spin_bits_are_told_as_they_turn() {
         bench.run(&quic(address(2), true, first), false);
     }
     let passed = monotonic_now() - begun;
-    let turns = bench.told().iter().filter(|told| matches!(told, Told::SpinInto(..))).count() as u64;
+    let turns = bench.told().iter().filter(|told| matches!(told, Measurement::SpinInto(..))).count() as u64;
     assert!(turns <= passed.as_micros() / 1_000 + 1, "{turns} in {passed:?}");
 }

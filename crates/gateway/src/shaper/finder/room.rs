@@ -1,0 +1,91 @@
+//! How many packets may wait in the mesh, of all hosts and of each.
+//!
+//! A queue is for a rate that varies: it keeps the channel busy. Up to three hops a chain is one channel, of which one node at a time
+//! has the use (schemes.md 2): what waits there costs time alone. Beyond, packets that follow each other are in the air at once, and
+//! collide the more, the more there are: there fewer carry more. A connection that is alone makes nobody wait but itself.
+//!
+//! While somebody talks, as few wait as keep anything going. No rate is as exact: so what is in the mesh is counted, and a host of which enough is
+//! there has its turn with the next acknowledgement.
+
+use super::{Finder, LOOKS, PACKET, WAITING};
+use core::net::IpAddr;
+use meshpace_units::{Instant, Rate, Span};
+
+/// Up to so many hops a chain is one channel.
+const ONE_CHANNEL: u32 = 3;
+/// So many packets of a connection wait that is alone, on such a way and on a longer one; of the former for no longer than this, seconds.
+const ALONE: (f64, f64) = (14.0, 2.0);
+const ALONE_FOR: f64 = 0.12;
+/// So many packets a second that wait for no turn are a call, or more of them; so many packets wait beside it.
+const CALLS: (f64, f64) = (10.0, 1.0);
+/// A host has one packet in the mesh at least.
+const LEAST: f64 = 1.0;
+/// What left and is not acknowledged counts as being in the mesh for twice a round trip, so long at least and at the most.
+const LASTS: (Span, Span) = (Span::from_millis(50), Span::from_secs(1));
+/// Where hosts share the air: a host that is further away than others has a claim while it has less than this share of its part, and this
+/// share of its packets is lost.
+const CLAIMS: (f64, f64) = (0.7, 0.03);
+/// Then packets count as waiting so many times longer than they should.
+const CLAIMED: f64 = 2.0;
+
+impl Finder {
+    /// Packets that may wait in the mesh.
+    pub(super) fn waits(&self, now: Instant) -> f64 {
+        let (many, beside) = CALLS;
+        if self.calls.rate(now) >= many {
+            return beside;
+        }
+        let times = self.uplink.times();
+        let waiting = match self.hops {
+            Some(hops) if times == 1.0 && self.company.is_alone(now) => {
+                if hops <= ONE_CHANNEL {
+                    ALONE.0.min(self.usual * ALONE_FOR).max(WAITING)
+                } else {
+                    ALONE.1
+                }
+            }
+            _ => WAITING,
+        };
+        (self.usual * self.find.stands.as_secs_f64()).max(waiting) * times
+    }
+
+    /// What has gone into the mesh lately, in costs.
+    #[must_use]
+    pub fn carried(&self, now: Instant) -> Rate {
+        super::rate_of(self.pace.rate(now))
+    }
+
+    /// How long what left for a host counts as being in the mesh.
+    pub(super) fn lasts(&self, host: IpAddr) -> Span {
+        let (least, most) = LASTS;
+        self.paths.get(&host).map_or(least, |path| ((path.base() + path.queue()) * 2).clamp(least, most))
+    }
+
+    /// Until when a host's packets stay here, at the latest, while somebody talks: enough of them are in the mesh. That is what an empty way
+    /// holds at its pace, and its part of those that may wait.
+    pub fn holds(&mut self, now: Instant, host: IpAddr, price: f64) -> Option<Instant> {
+        if self.calls.rate(now) < CALLS.0 {
+            return None;
+        }
+        let path = self.paths.get(&host).filter(|path| path.has_a_say(now))?;
+        let (pace, base) = (path.pace(now), path.base().as_secs_f64());
+        let part = (pace * price / self.pace.rate(now)).min(1.0);
+        let room = pace * base + (self.waits(now) * part / price).max(LEAST);
+        let there = self.trips.in_mesh(now, host) as f64 / PACKET.0 as f64;
+        (there >= room).then(|| self.trips.ends().unwrap_or(now).max(now + LOOKS))
+    }
+
+    /// How long packets count as waiting, seconds, while a far host has less than its part of the air and loses packets: in the air of near ones
+    /// they are lost and do not wait.
+    pub(super) fn claimed(&self, now: Instant, wanted: f64) -> f64 {
+        let heard = || self.paths.values().filter(|path| path.is_heard(now));
+        let nearest = heard().map(|path| path.price()).fold(f64::INFINITY, f64::min);
+        let part = self.pace.rate(now) / heard().count().max(1) as f64;
+        let (less, lost) = CLAIMS;
+        let claims = heard().any(|path| {
+            let has = path.pace(now) * path.price();
+            path.price() > nearest && has < less * part && path.loses(now) > lost
+        });
+        if claims { CLAIMED * wanted } else { 0.0 }
+    }
+}
