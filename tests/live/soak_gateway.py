@@ -36,7 +36,8 @@ CLIENTS = 64
 """Mesh hosts, at most."""
 A_PROCESS = 3_000
 """Connections of a process: two files each, of 20,000 that are allowed here."""
-JUDGED_S = 300.0
+JUDGED_S = 900.0
+"""Memory of a process is judged from five of its `gap_idle` (180 s) on: a younger one still fills its tables."""
 MEAN_GAP_S = 12.0
 LAST_WORDS_S = 900.0
 
