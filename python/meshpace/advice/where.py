@@ -22,7 +22,7 @@ _NAMES = {
 }  # fmt: skip
 TOOLS = {
     GATEWAY: "meshpaced gateway", BOTH: "meshpaced gateway, and meshpaced host on them",
-    CALM: 'meshpaced gateway with flow_law = "delay-rate" and hook = "ack-filter"',
+    CALM: 'meshpaced gateway with flow_law = "delay-rate", dr_delta = 0.5, dr_gain = 0.05 and hook = "ack-filter"',
 }  # fmt: skip
 """What does it."""
 SHORT = {GATEWAY: "gateway", BOTH: "gateway, hosts", CALM: "gateway, by delay"}
@@ -56,7 +56,7 @@ def settings(baseline: str) -> tuple[str, ...]:
         f'scheme.{BOTH}={{base="{baseline}", gateway="{_GATEWAY}", pacing="{_HOSTS}"}}',
         # As the composition calm-gateway (docs/law.md).
         f'scheme.{CALM}={{base="{baseline}", gateway="delay-rate", gap_queue="codel", gap_window="pipe", '
-        'gap_hook="ack-filter"}',
+        'gap_hook="ack-filter", dr_delta=0.5, dr_gain=0.05}',
     )
 
 

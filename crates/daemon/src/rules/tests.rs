@@ -8,9 +8,18 @@ use std::net::UdpSocket;
 use std::thread;
 
 fn plan(queue: u16) -> Plan {
+    queueing(&format!("queue = {queue}\n"))
+}
+
+/// The same where a sample is watched.
+fn sampled_plan() -> Plan {
+    queueing("queue = 7\nobserved_max = 50000\n")
+}
+
+fn queueing(nfqueue: &str) -> Plan {
     let text = format!(
         "[mesh]\ninterfaces = [\"mesh0\", \"wlan0.1\"]\nsubnets = [\"10.1.0.0/16\", \"10.2.3.4\", \"fd00:1::/48\"]\n\
-         [nfqueue]\nqueue = {queue}\n[control]\nsocket = \"{}/control.sock\"\n",
+         [nfqueue]\n{nfqueue}[control]\nsocket = \"{}/control.sock\"\n",
         std::env::temp_dir().display()
     );
     Plan::of(&Config::parse("a.toml", text.as_bytes()).unwrap())
@@ -200,7 +209,7 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
         assert_eq!(Backend::IptablesLegacy.install_as(&plan(7), BEST), Ok(false));
         let installed = install(&plan(9)).unwrap();
         assert_eq!(verify(&plan(9), &installed), Ok(()));
-        assert_eq!((installed.form, &installed.lacking), (Form { samples: true, ..BEST }, &None));
+        assert_eq!((installed.form, &installed.lacking), (BEST, &None));
         // Which way that is depends on the kernel; what was tried before it says why it failed.
         assert_ne!(installed.backend, Backend::IptablesLegacy);
         assert_eq!(installed.refused.len(), usize::from(installed.backend == Backend::IptablesNft));
@@ -396,10 +405,10 @@ fn a_sample_is_queued_where_nothing_is_paced() {
     let sampled = Form { samples: true, ..BEST };
     for backend in IPTABLES {
         in_namespace(move || {
-            assert_eq!(backend.install_as(&plan(7), sampled), Ok(false));
-            assert_eq!(backend.verify(&plan(7), sampled), Ok(()));
+            assert_eq!(backend.install_as(&sampled_plan(), sampled), Ok(false));
+            assert_eq!(backend.verify(&sampled_plan(), sampled), Ok(()));
             assert!(backend.verify(&plan(7), BEST).is_err());
-            assert_eq!(in_force(&plan(7)), Some(Found::InForce(sampled)));
+            assert_eq!(in_force(&sampled_plan()), Some(Found::InForce(sampled)));
             let text = saved(backend, "security");
             let beyond =
                 "--tcp-flags FIN,SYN,RST NONE -m hashlimit --hashlimit-above 50000/sec --hashlimit-burst 500";
@@ -427,14 +436,13 @@ fn a_sample_is_queued_where_nothing_is_paced() {
         });
     }
     in_namespace(move || {
-        let script = nft::script(&plan(7), sampled, "counter");
+        let script = nft::script(&sampled_plan(), sampled, "counter");
         run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
         let listed = sh("nft -n list table inet meshpaced");
         assert!(listed.contains("rate over 50000/second burst 500 packets"), "{listed}");
         assert_eq!(listed.matches("limit name \"samples\" accept").count(), 10, "{listed}");
     });
-    let everything =
-        "mode = \"observe\"\n[nfqueue]\nobserved_max = \"all\"\n[mesh]\ninterfaces = [\"mesh0\"]";
+    let everything = "mode = \"observe\"\n[mesh]\ninterfaces = [\"mesh0\"]";
     assert_eq!(Plan::of(&Config::parse("a.toml", everything.as_bytes()).unwrap()).sample(), None);
     assert_eq!(shaped().sample(), None, "what is paced comes whole");
 }
