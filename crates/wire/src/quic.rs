@@ -15,7 +15,8 @@ const SPIN: u8 = 0x20;
 #[must_use]
 pub fn spin(bytes: &[u8]) -> Option<bool> {
     let ip = Ip::walk(bytes).ok().filter(|ip| ip.protocol == protocol::UDP)?;
-    let datagram = bytes.get(ip.transport..)?.get(..UDP_HEADER + 1)?;
+    // What stands behind the packet is not of it.
+    let datagram = bytes.get(ip.transport..ip.length.min(bytes.len()))?.get(..UDP_HEADER + 1)?;
     let port = |at| u16::from_be_bytes(array(datagram, at));
     let first = datagram[UDP_HEADER];
     let is_quic =
@@ -47,6 +48,9 @@ mod tests {
         assert_eq!(spin(&datagram(17, 53, 0b0110_0001)), None, "another port");
         assert_eq!(spin(&datagram(6, 443, 0b0110_0001)), None, "no UDP");
         let whole = datagram(17, 443, 0b0110_0001);
+        let mut shorter = whole.clone();
+        shorter[3] = 28;
+        assert_eq!(spin(&shorter), None, "what stands behind the packet is not of it");
         assert!((0..29).all(|length| spin(&whole[..length]).is_none()));
     }
 }
