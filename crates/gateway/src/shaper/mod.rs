@@ -279,12 +279,11 @@ impl<P> Shaper<P> {
         if let Some(finder) = &mut self.finder {
             let price = self.config.price(&aggregate.terms);
             finder.carries(now, size, cost);
-            finder.goes(host, size);
+            finder.goes(now, host, size, Some(aggregate.terms.hops));
             match held.sign {
                 Some(sign) => finder.begins(now, host, price, sign),
                 None => finder.goes_untold(now, size, !is_new),
             }
-            finder.lies(host, aggregate.terms.hops);
             self.config.rate = finder.rate();
             aggregate.found = finder.cap(now, host);
         }

@@ -113,7 +113,7 @@ impl Finding {
         self.left = self.left.max(left);
         self.finder.on_uplink(at, Bytes(sums.uplink.saturating_sub(before.uplink)));
         self.finder.carries(at, Bytes(sums.bytes.saturating_sub(before.bytes)), cost);
-        self.finder.goes(host, Bytes(sums.of_host.saturating_sub(of_host)));
+        self.finder.goes(at, host, Bytes(sums.of_host.saturating_sub(of_host)), None);
     }
 }
 

@@ -49,16 +49,17 @@ impl Flight {
     }
 
     /// Bytes that are under way; none once nothing has been acknowledged for so long: they are lost, or their acknowledgement waits for a timer.
-    pub fn bytes(&self, now: Instant, lasts: Span) -> u64 {
+    fn bytes(&self, now: Instant, lasts: Span) -> u64 {
         let Some((top, acked)) = self.ends.filter(|_| now.saturating_since(self.moved) < lasts) else {
             return 0;
         };
         u64::from(top.since(acked)).saturating_sub(self.beyond + self.each)
     }
 
-    /// Until when that holds, if nothing is acknowledged before.
-    pub fn until(&self, lasts: Span) -> Instant {
-        self.moved + lasts
+    /// Those, and until when that holds if nothing is acknowledged before; `None`: there are none.
+    pub fn counts(&self, now: Instant, lasts: Span) -> Option<(u64, Instant)> {
+        let bytes = self.bytes(now, lasts);
+        (bytes > 0).then(|| (bytes, self.moved + lasts))
     }
 }
 
@@ -123,7 +124,7 @@ mod tests {
     #[test]
     fn what_is_not_answered_is_gone_after_a_while() {
         let mut flight = sent(2);
-        assert_eq!(flight.until(LASTS), ms(100));
+        assert_eq!(flight.counts(ms(99), LASTS).map(|(_, until)| until), Some(ms(100)));
         assert!(flight.bytes(ms(99), LASTS) > 0);
         assert_eq!(flight.bytes(ms(100), LASTS), 0);
         flight.acknowledged(ms(150), end(1));

@@ -10,6 +10,7 @@
 mod carried;
 mod company;
 mod flight;
+mod in_mesh;
 mod pace;
 mod path;
 mod probes;
@@ -209,7 +210,7 @@ impl Finder {
 
     /// A packet came from the mesh.
     pub fn on_uplink(&mut self, now: Instant, size: Bytes) {
-        self.uplink.comes(now, size.0 as f64 / PACKET.0 as f64);
+        self.uplink.comes(now, in_packets(size.0));
     }
 
     /// So much goes into the mesh, of all hosts together.
@@ -218,10 +219,11 @@ impl Finder {
             self.silent = now;
         }
         self.left = Some(now);
-        self.law.on_arrived(cost as f64 / PACKET.0 as f64);
-        self.carried.on_packet(now, cost as f64 / PACKET.0 as f64);
-        self.pace.on_packet(now, cost as f64 / PACKET.0 as f64);
-        self.uplink.leaves(now, size.0 as f64 / PACKET.0 as f64);
+        let cost = in_packets(cost);
+        self.law.on_arrived(cost);
+        self.carried.on_packet(now, cost);
+        self.pace.on_packet(now, cost);
+        self.uplink.leaves(now, in_packets(size.0));
         if now.saturating_since(self.silent) >= BLIND {
             let (stays, time) = BLINDLY;
             self.law.bound(self.law.rate() * stays);
@@ -230,11 +232,11 @@ impl Finder {
         }
     }
 
-    /// So much of that goes to a host.
-    pub fn goes(&mut self, host: IpAddr, size: Bytes) {
-        let now = self.left.unwrap_or(Instant::ZERO);
+    /// So much of that goes to a host, over so many hops if that is known.
+    pub fn goes(&mut self, now: Instant, host: IpAddr, size: Bytes, hops: Option<u32>) {
         if let Some(path) = self.paths.get_mut(&host) {
-            path.leaves(now, size.0 as f64 / PACKET.0 as f64);
+            path.leaves(now, in_packets(size.0));
+            path.hops = hops;
         }
     }
 
@@ -265,13 +267,6 @@ impl Finder {
         if size > ACK {
             self.company.others(now);
             self.calls.on_packet(now, f64::from(u8::from(!waited)));
-        }
-    }
-
-    /// Hops to a host.
-    pub fn lies(&mut self, host: IpAddr, hops: u32) {
-        if let Some(path) = self.paths.get_mut(&host) {
-            path.hops = Some(hops);
         }
     }
 
@@ -425,6 +420,11 @@ fn for_so_many(packets: f64, times: f64) -> DelayRateConfig {
 fn within(law: &mut DelayRate, find: Find) {
     law.bound(packets(find.most));
     law.raise(packets(find.least));
+}
+
+/// Bytes, or what is paid for them, in packets.
+fn in_packets(bytes: u64) -> f64 {
+    bytes as f64 / PACKET.0 as f64
 }
 
 fn packets(rate: Rate) -> f64 {

@@ -55,7 +55,6 @@ pub(super) struct Path {
     /// The latest round trips, all of them of echoes or none.
     latest: [Option<Span>; LATEST],
     are_echoes: bool,
-    at: Instant,
     /// When the latest came that was of no echo.
     told: Option<Instant>,
     /// Since when what went to it is sent again without an answer.
@@ -79,7 +78,7 @@ pub(super) struct Path {
     answered: Option<Instant>,
     /// Hops to it; `None`: nobody told.
     pub hops: Option<u32>,
-    /// When the latest round trips came.
+    /// When the latest round trips came, the last first.
     times: [Instant; LATEST],
 }
 
@@ -91,7 +90,6 @@ impl Path {
             base: Span::ZERO,
             latest: [None; LATEST],
             are_echoes: false,
-            at: now,
             told: None,
             unanswered: None,
             said: 0,
@@ -112,7 +110,7 @@ impl Path {
 
     /// Whether it said anything of late.
     pub fn is_heard(&self, now: Instant) -> bool {
-        now.saturating_since(self.at) < HEARD
+        now.saturating_since(self.times[0]) < HEARD
     }
 
     /// Whether anything of it is worth keeping.
@@ -125,11 +123,12 @@ impl Path {
     }
 
     pub fn has_a_say(&self, now: Instant) -> bool {
+        let silent = now.saturating_since(self.times[0]);
         let says = match self.unanswered {
-            None => now.saturating_since(self.at) < if self.are_echoes { SAY_OF_ECHO } else { SAY },
+            None => silent < if self.are_echoes { SAY_OF_ECHO } else { SAY },
             Some(since) => {
                 let (each, all) = UNANSWERED;
-                now.saturating_since(self.at) < each && now.saturating_since(since) < all
+                silent < each && now.saturating_since(since) < all
             }
         };
         says && self.said >= FEWEST && !self.is_deaf(now)
@@ -226,7 +225,7 @@ impl Path {
         if !is_echo {
             self.told = Some(now);
         }
-        (self.at, self.price) = (now, price);
+        self.price = price;
         self.said = self.said.saturating_add(1);
         self.latest.rotate_right(1);
         self.latest[0] = Some(rtt);

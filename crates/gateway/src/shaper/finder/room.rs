@@ -7,7 +7,7 @@
 //! While somebody talks, as few wait as keep anything going. No rate is as exact: so what is in the mesh is counted, and a host of which enough is
 //! there has its turn with the next acknowledgement.
 
-use super::{Finder, LOOKS, PACKET, WAITING};
+use super::{Finder, LOOKS, WAITING};
 use core::net::IpAddr;
 use meshpace_units::{Instant, Rate, Span};
 
@@ -71,7 +71,7 @@ impl Finder {
         let (pace, base) = (path.pace(now), path.base().as_secs_f64());
         let part = (pace * price / self.pace.rate(now)).min(1.0);
         let room = pace * base + (self.waits(now) * part / price).max(LEAST);
-        let there = self.trips.in_mesh(now, host) as f64 / PACKET.0 as f64;
+        let there = super::in_packets(self.trips.in_mesh(now, host));
         (there >= room).then(|| self.trips.ends().unwrap_or(now).max(now + LOOKS))
     }
 

@@ -20,11 +20,14 @@ fn host(last: u8) -> IpAddr {
 }
 
 /// A finder that is told of segments: number `n` of a port's.
-struct Told(Finder);
+struct Script {
+    finder: Finder,
+    hops: Option<u32>,
+}
 
-impl Told {
+impl Script {
     fn new() -> Self {
-        Self(Finder::new(FIND, Rate::bits_per_sec(1_200_000), 16))
+        Self { finder: Finder::new(FIND, Rate::bits_per_sec(1_200_000), 16), hops: None }
     }
 
     fn key(to: u8, port: u16) -> FlowKey {
@@ -34,15 +37,15 @@ impl Told {
 
     fn leaves(&mut self, at: u64, to: u8, port: u16, n: u32, price: u64) {
         let size = Bytes(SEGMENT.into());
-        self.0.carries(ms(at), size, size.0 * price);
-        self.0.goes(host(to), size);
+        self.finder.carries(ms(at), size, size.0 * price);
+        self.finder.goes(ms(at), host(to), size, self.hops);
         let sign = Sign::Segment(Self::key(to, port), Seq(SEGMENT * n), Seq(SEGMENT * (n + 1)));
-        self.0.begins(ms(at), host(to), price as f64, sign);
+        self.finder.begins(ms(at), host(to), price as f64, sign);
     }
 
     fn answers(&mut self, at: u64, to: u8, port: u16, n: u32, price: u64) {
         let echo = Echo::Ack(Self::key(to, port), Seq(SEGMENT * (n + 1)));
-        self.0.comes(ms(at), echo, |_| Some(price as f64));
+        self.finder.comes(ms(at), echo, |_| Some(price as f64));
     }
 
     /// A segment every 10 ms, answered after 20, of so many connections in turn.
@@ -65,7 +68,7 @@ impl Told {
 #[test]
 fn what_is_lost_while_others_are_answered_waits_nowhere() {
     for answers in [true, false] {
-        let mut told = Told::new();
+        let mut told = Script::new();
         told.runs(1, 1, 0, 20);
         told.leaves(300, 1, 2, 0, 1);
         if answers {
@@ -73,7 +76,7 @@ fn what_is_lost_while_others_are_answered_waits_nowhere() {
             told.answers(330, 1, 3, 0, 1);
         }
         (1..=3).for_each(|n| told.leaves(300 + 200 * n, 1, 2, 0, 1));
-        let queue = told.0.queue(ms(900), host(1)).expect("it is heard");
+        let queue = told.finder.queue(ms(900), host(1)).expect("it is heard");
         assert_eq!(queue >= Span::from_millis(150), !answers, "{queue:?}");
     }
 }
@@ -84,40 +87,40 @@ fn as_many_packets_wait_as_suit_a_connection_that_is_alone() {
     for (hops, ports, waiting) in
         [(Some(3), 1, 14.0), (Some(4), 1, 2.0), (Some(3), 2, WAITING), (None, 1, WAITING)]
     {
-        let mut told = Told::new();
-        told.0.usual = 200.0;
+        let mut told = Script::new();
+        told.finder.usual = 200.0;
         told.runs(1, ports, 0, 20);
-        hops.into_iter().for_each(|hops| told.0.lies(host(1), hops));
+        told.hops = hops;
         told.runs(1, ports, 200, 400);
-        assert_eq!(told.0.waits(ms(4_200)), waiting, "{hops:?} {ports}");
+        assert_eq!(told.finder.waits(ms(4_200)), waiting, "{hops:?} {ports}");
         // Datagrams that wait for nothing, a call's: then acknowledgements.
-        (0..100).for_each(|n| told.0.goes_untold(ms(4_200 + 20 * n), Bytes(52), false));
-        assert_eq!(told.0.waits(ms(6_200)), waiting);
-        (0..100).for_each(|n| told.0.goes_untold(ms(6_200 + 20 * n), Bytes(200), false));
-        assert_eq!(told.0.waits(ms(8_200)), 1.0);
+        (0..100).for_each(|n| told.finder.goes_untold(ms(4_200 + 20 * n), Bytes(52), false));
+        assert_eq!(told.finder.waits(ms(6_200)), waiting);
+        (0..100).for_each(|n| told.finder.goes_untold(ms(6_200 + 20 * n), Bytes(200), false));
+        assert_eq!(told.finder.waits(ms(8_200)), 1.0);
     }
 }
 
 /// Beside a call a host has no more in the mesh than an empty way and one packet more; without one its rate alone holds it.
 #[test]
 fn beside_a_call_a_host_is_held_until_it_is_answered() {
-    let mut told = Told::new();
+    let mut told = Script::new();
     told.runs(1, 2, 0, 100);
     (10..20).for_each(|n| told.leaves(990 + n, 1, 1, 40 + n as u32, 1));
-    assert_eq!(told.0.holds(ms(1_010), host(1), 1.0), None, "nobody talks");
-    (0..20).for_each(|_| told.0.goes_untold(ms(1_010), Bytes(200), false));
-    let held = told.0.holds(ms(1_010), host(1), 1.0).expect("it is held");
+    assert_eq!(told.finder.holds(ms(1_010), host(1), 1.0), None, "nobody talks");
+    (0..20).for_each(|_| told.finder.goes_untold(ms(1_010), Bytes(200), false));
+    let held = told.finder.holds(ms(1_010), host(1), 1.0).expect("it is held");
     assert!(held > ms(1_010) && held < ms(2_100), "{held:?}");
-    assert_eq!(told.0.holds(ms(1_010), host(2), 1.0), None, "nothing is known of it");
+    assert_eq!(told.finder.holds(ms(1_010), host(2), 1.0), None, "nothing is known of it");
     told.answers(1_015, 1, 1, 59, 1);
-    assert_eq!(told.0.holds(ms(1_015), host(1), 1.0), None);
+    assert_eq!(told.finder.holds(ms(1_015), host(1), 1.0), None);
 }
 
 /// A near host and one three hops away, whose packets are lost in the air of the near one: it has a claim until it has its part.
 #[test]
 fn a_far_host_that_loses_packets_has_a_claim_on_its_part_of_the_air() {
     for (price, lost, claimed) in [(3, true, 0.04), (3, false, 0.0), (1, true, 0.0)] {
-        let mut told = Told::new();
+        let mut told = Script::new();
         for n in 0..100u32 {
             let at = 10 * u64::from(n);
             told.leaves(at, 1, 1, n, 1);
@@ -131,6 +134,6 @@ fn a_far_host_that_loses_packets_has_a_claim_on_its_part_of_the_air() {
             told.leaves(1_000, 2, 1, 5, price);
             told.leaves(1_001, 2, 1, 5, price);
         }
-        assert_eq!(told.0.claimed(ms(1_002), 0.02), claimed, "{price} {lost}");
+        assert_eq!(told.finder.claimed(ms(1_002), 0.02), claimed, "{price} {lost}");
     }
 }

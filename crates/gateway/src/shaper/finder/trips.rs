@@ -1,11 +1,12 @@
 //! Round trips in the mesh of everything that tells one: of which connection, and of whose host.
 
 use super::flight::Flight;
+use super::in_mesh::InMesh;
 use super::segments::Segments;
 use super::spin::Spin;
 use crate::FlowKey;
 use alloc::boxed::Box;
-use alloc::collections::{BTreeMap, BTreeSet};
+use alloc::collections::BTreeMap;
 use core::net::IpAddr;
 use meshpace_units::{Instant, Seq, Span};
 
@@ -57,8 +58,6 @@ struct Flow {
     left: Instant,
     kind: Kind,
     flight: Flight,
-    /// What counts of that, and until when.
-    counted: Option<(u64, Instant)>,
 }
 
 /// The connections.
@@ -67,20 +66,12 @@ pub(super) struct Trips {
     flows: BTreeMap<FlowKey, Flow>,
     most: usize,
     looked: Instant,
-    /// Bytes that a host's connections have in the mesh, and when what a connection has there counts no longer.
-    in_mesh: BTreeMap<IpAddr, u64>,
-    ends: BTreeSet<(Instant, FlowKey)>,
+    in_mesh: InMesh,
 }
 
 impl Trips {
     pub const fn new(most: usize) -> Self {
-        Self {
-            flows: BTreeMap::new(),
-            most,
-            looked: Instant::ZERO,
-            in_mesh: BTreeMap::new(),
-            ends: BTreeSet::new(),
-        }
+        Self { flows: BTreeMap::new(), most, looked: Instant::ZERO, in_mesh: InMesh::new() }
     }
 
     /// A packet leaves for a host, and is gone after `lasts`. If it left before, so long ago.
@@ -89,26 +80,19 @@ impl Trips {
         if !self.flows.contains_key(&key) && !self.has_room(now) {
             return None;
         }
-        let kind = match sign {
-            Sign::Segment(..) => Kind::Segments(Box::new(Segments::new())),
-            Sign::Spin(..) => Kind::Spin(Spin::default()),
-        };
-        let flow = self.flows.entry(key).or_insert(Flow {
-            host,
-            left: now,
-            kind,
-            flight: Flight::default(),
-            counted: None,
+        let flow = self.flows.entry(key).or_insert_with(|| {
+            let kind = match sign {
+                Sign::Segment(..) => Kind::Segments(Box::new(Segments::new())),
+                Sign::Spin(..) => Kind::Spin(Spin::default()),
+            };
+            Flow { host, left: now, kind, flight: Flight::default() }
         });
-        if flow.host != host {
-            discount(&mut self.in_mesh, &mut self.ends, key, flow);
-        }
         (flow.host, flow.left) = (host, now);
         match (&mut flow.kind, sign) {
             (Kind::Segments(segments), Sign::Segment(_, start, end)) => {
                 flow.flight.leaves(now, start, end);
                 let again = segments.leaves(now, start, end);
-                count(&mut self.in_mesh, &mut self.ends, now, key, flow, lasts);
+                self.in_mesh.count(key, host, flow.flight.counts(now, lasts));
                 again
             }
             (Kind::Spin(spin), Sign::Spin(_, bit)) => {
@@ -126,7 +110,7 @@ impl Trips {
         let flow = self.flows.get_mut(&key)?;
         if let Echo::Ack(_, ack) = echo {
             flow.flight.acknowledged(now, ack);
-            count(&mut self.in_mesh, &mut self.ends, now, key, flow, lasts);
+            self.in_mesh.count(key, flow.host, flow.flight.counts(now, lasts));
         }
         let (rtt, by) = match (&mut flow.kind, echo) {
             (Kind::Segments(segments), Echo::Ack(_, ack)) => (segments.acknowledged(now, ack)?, By::Tcp),
@@ -140,11 +124,10 @@ impl Trips {
     fn has_room(&mut self, now: Instant) -> bool {
         if self.flows.len() >= self.most && now.saturating_since(self.looked) >= LOOKS {
             self.looked = now;
-            let (in_mesh, ends) = (&mut self.in_mesh, &mut self.ends);
             self.flows.retain(|key, flow| {
                 let stays = now.saturating_since(flow.left) < SILENT;
                 if !stays {
-                    discount(in_mesh, ends, *key, flow);
+                    self.in_mesh.discount(key);
                 }
                 stays
             });
@@ -159,52 +142,12 @@ impl Trips {
 
     /// Bytes that a host's connections have in the mesh.
     pub fn in_mesh(&mut self, now: Instant, host: IpAddr) -> u64 {
-        while let Some(&(_, key)) = self.ends.first().filter(|(end, _)| *end <= now) {
-            let flow = self.flows.get_mut(&key).expect("what counts is of a connection that is known");
-            discount(&mut self.in_mesh, &mut self.ends, key, flow);
-        }
-        self.in_mesh.get(&host).copied().unwrap_or(0)
+        self.in_mesh.of(now, host)
     }
 
     /// When less counts, if nothing is acknowledged before.
     pub fn ends(&self) -> Option<Instant> {
-        self.ends.first().map(|(end, _)| *end)
-    }
-}
-
-/// Counts anew what a connection has in the mesh.
-fn count(
-    in_mesh: &mut BTreeMap<IpAddr, u64>,
-    ends: &mut BTreeSet<(Instant, FlowKey)>,
-    now: Instant,
-    key: FlowKey,
-    flow: &mut Flow,
-    lasts: Span,
-) {
-    discount(in_mesh, ends, key, flow);
-    let bytes = flow.flight.bytes(now, lasts);
-    if bytes > 0 {
-        let end = flow.flight.until(lasts);
-        *in_mesh.entry(flow.host).or_default() += bytes;
-        ends.insert((end, key));
-        flow.counted = Some((bytes, end));
-    }
-}
-
-/// What a connection has in the mesh counts no longer.
-fn discount(
-    in_mesh: &mut BTreeMap<IpAddr, u64>,
-    ends: &mut BTreeSet<(Instant, FlowKey)>,
-    key: FlowKey,
-    flow: &mut Flow,
-) {
-    let Some((bytes, end)) = flow.counted.take() else { return };
-    ends.remove(&(end, key));
-    if let Some(all) = in_mesh.get_mut(&flow.host) {
-        *all -= bytes;
-        if *all == 0 {
-            in_mesh.remove(&flow.host);
-        }
+        self.in_mesh.ends()
     }
 }
 
