@@ -2,16 +2,16 @@
 //! here; if this thread dies or hangs, the programs let everything pass within seconds.
 
 use super::engine::{Engine, Judge, places};
-use super::kernel::{Kernel, KernelCounters, Sizes};
+use super::kernel::{Kernel, KernelCounters};
 use super::layout::{Handling, KernelFlow, Settings};
+use super::opening::{Opened, paces, prepare, shaper, unprepare};
 use super::qdisc;
 use super::shaping::{self, Hosts};
-use crate::Failure;
 use crate::config::{Config, Flows, Mode};
 use crate::gateway::{Asking, Channel, no_lateness, treatment};
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread};
-use meshpace_gateway::{Counters, FlowKey, Route, ShaperConfig, Treatment};
+use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
 use meshpace_linux::{Poller, monotonic_now};
 use meshpace_pacing::LinkRates;
 use meshpace_units::{Bytes, Instant, Span};
@@ -25,10 +25,6 @@ const ALIVE: Span = Span::from_secs(5);
 const SIGN: Span = Span::from_secs(1);
 /// The farthest departure ahead: short of where sch_fq drops (its `horizon`, 10 s).
 const HORIZON: Span = Span::from_secs(9);
-/// Hosts that the shaper's program keeps at the most: each takes 1.1 kB of the kernel's memory from the start.
-const HOSTS: u32 = 1024;
-/// Flows whose clocks it keeps at the most, 0.1 kB each: those that have sent nothing for the longest go first, and nothing of them waits.
-const SHARING: u32 = 16_384;
 /// Events taken before questions get their turn.
 const TURN: usize = 4096;
 
@@ -76,87 +72,6 @@ impl Judge for Chosen {
         let WirelessPath { hops, rate, .. } = self.way(key, ttl);
         Route { hops: Some(hops), rates: LinkRates::Uniform(rate) }
     }
-}
-
-/// The programs on their interfaces, ready to act; and sch_fq where flows are to be paced.
-pub struct Opened {
-    kernel: Kernel,
-    shaper: Option<shaping::Kernel>,
-}
-
-/// Loads the programs and puts them on the mesh interfaces. They act once the data thread runs.
-///
-/// # Errors
-/// [`Failure::User`] if the configuration asks for what this data path has not, [`Failure::Operational`] where the
-/// kernel refuses.
-pub fn open(config: &Config) -> Result<Opened, Failure> {
-    if config.mesh.interfaces.is_empty() {
-        return Err(Failure::User(
-            "datapath = \"ebpf\" takes the mesh's interfaces: [mesh] interfaces is empty".to_owned(),
-        ));
-    }
-    let limit = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let sizes =
-        Sizes { flows: limit(config.gateway.flows_max), departures: limit(config.gateway.segments_total) };
-    prepare(config)?;
-    let mut kernel = Kernel::load(sizes).inspect_err(|_| unprepare(&config.mesh.interfaces))?;
-    let opened = attach(config, &mut kernel).inspect_err(|_| unprepare(&config.mesh.interfaces));
-    opened.map(|shaper| Opened { kernel, shaper })
-}
-
-/// Puts the programs on the mesh interfaces: the shaper's too, where the configuration has a rate for hosts.
-fn attach(config: &Config, kernel: &mut Kernel) -> Result<Option<shaping::Kernel>, Failure> {
-    for interface in &config.mesh.interfaces {
-        kernel.programs.attach(interface)?;
-    }
-    shaper(config)
-}
-
-/// The shaper's programs on the mesh interfaces, where the configuration has a rate for hosts.
-fn shaper(config: &Config) -> Result<Option<shaping::Kernel>, Failure> {
-    let flows = u32::try_from(config.gateway.flows_max).unwrap_or(u32::MAX).min(SHARING);
-    let sizes = |shaper: &ShaperConfig| shaping::Sizes {
-        hosts: u32::try_from(shaper.hosts_max).unwrap_or(u32::MAX).min(HOSTS),
-        flows,
-    };
-    let mut shaper = config.hosts.shaper.map(|shaper| shaping::Kernel::load(sizes(&shaper))).transpose()?;
-    if let Some(shaper) = &mut shaper {
-        config.mesh.interfaces.iter().try_for_each(|interface| shaper.programs.attach(interface))?;
-    }
-    Ok(shaper)
-}
-
-/// Puts sch_fq on the mesh interfaces if anything is to be paced; on none if one refuses.
-///
-/// # Errors
-/// [`Failure::Operational`] where nothing can keep departure times: the kernel has no sch_fq, or another discipline was chosen.
-pub fn prepare(config: &Config) -> Result<(), Failure> {
-    if !paces(config) {
-        return Ok(());
-    }
-    // What takes no place passes through it as well.
-    let packets = places(&config.gateway).saturating_mul(2);
-    for interface in &config.mesh.interfaces {
-        if let Err(failure) = qdisc::install(interface, packets) {
-            unprepare(&config.mesh.interfaces);
-            return Err(failure);
-        }
-    }
-    Ok(())
-}
-
-/// Takes sch_fq away where this daemon put it.
-fn unprepare(interfaces: &[String]) {
-    for interface in interfaces {
-        // An interface that is gone took it along.
-        let _ = qdisc::remove(interface);
-    }
-}
-
-/// Whether some flow is to be paced.
-fn paces(config: &Config) -> bool {
-    let modes = config.subnets.iter().filter_map(|subnet| subnet.mode);
-    std::iter::once(config.mode).chain(modes).any(|mode| mode == Mode::Pace)
 }
 
 /// See the module's description.

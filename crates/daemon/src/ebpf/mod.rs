@@ -6,13 +6,15 @@ mod engine;
 mod kernel;
 mod layout;
 pub(crate) mod loading;
+mod opening;
 pub(crate) mod programs;
 pub(crate) mod qdisc;
 mod shaping;
 #[cfg(test)]
 pub(crate) mod trying;
 
-pub use datapath::{Datapath, open, prepare};
+pub use datapath::Datapath;
+pub use opening::{open, prepare};
 
 use crate::Failure;
 use crate::tool::is_installed;

@@ -17,11 +17,13 @@ mod aggregate;
 mod config;
 mod finder;
 mod meter;
+mod parcel;
 mod recent;
 
 pub use aggregate::HostStats;
 pub use config::{ShaperConfig, ShareBy, Terms};
 pub use finder::{By, Echo, Find, Finder, Found, Sign};
+pub use parcel::{Parcel, Shaped};
 
 use aggregate::Aggregate;
 use alloc::boxed::Box;
@@ -29,9 +31,10 @@ use alloc::collections::btree_map::Entry;
 use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
-use meshpace_codel::{Fate, FlowHash, Turns};
-use meshpace_units::{Bytes, Ecn, Instant, Rate, Span};
+use meshpace_codel::Turns;
+use meshpace_units::{Bytes, Instant, Rate, Span};
 use meter::Meter;
+use parcel::{Held, Judged};
 
 /// What is agreed about a host is asked again after so long.
 const FRESH: Span = Span::from_secs(1);
@@ -43,71 +46,6 @@ const REMEMBERED: usize = 256;
 /// What left lately tells how long what waits will take, where that is not given: once packets have waited for so long without a pause, this part
 /// of it, as newcomers go before what waits.
 const CARRIED: (Span, u64, u64) = (Span::from_secs(3), 7, 10);
-
-/// A packet on its way to a host of the mesh.
-#[derive(Clone, Copy, Debug)]
-pub struct Parcel<P> {
-    /// The host, or the address that stands for several.
-    pub host: IpAddr,
-    /// Which of its flows.
-    pub flow: FlowHash,
-    /// Length of the IP packet.
-    pub size: Bytes,
-    /// Whether it may be marked in place of being dropped.
-    pub ecn: Ecn,
-    /// The round trip that begins when it leaves, if one does.
-    pub sign: Option<Sign>,
-    /// The packet.
-    pub packet: P,
-}
-
-/// A packet that leaves the shaper.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Shaped<P> {
-    /// It goes on.
-    Passes {
-        /// The packet.
-        packet: P,
-        /// It has waited too long and is to tell so (RFC 3168, section 5).
-        mark: bool,
-        /// When it came.
-        since: Instant,
-        /// When it might leave: the driver's lateness is now minus this.
-        due: Instant,
-    },
-    /// It is dropped: its flow's packets wait too long, or too many wait.
-    Dropped(P),
-}
-
-/// A packet that waits.
-#[derive(Clone, Debug)]
-struct Held<P> {
-    packet: P,
-    ecn: Ecn,
-    mark: bool,
-    since: Instant,
-    sign: Option<Sign>,
-}
-
-/// What CoDel does to packets of the shaper.
-struct Judged<'a, P> {
-    leaving: &'a mut VecDeque<Shaped<P>>,
-    dropped: u64,
-    marked: u64,
-}
-
-impl<P> Fate<Held<P>> for Judged<'_, P> {
-    fn mark(&mut self, packet: &mut Held<P>) -> bool {
-        packet.mark |= packet.ecn.is_capable();
-        self.marked += u64::from(packet.mark);
-        packet.mark
-    }
-
-    fn drop(&mut self, packet: Held<P>) {
-        self.dropped += 1;
-        self.leaving.push_back(Shaped::Dropped(packet.packet));
-    }
-}
 
 /// What the shaper counted since it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
