@@ -84,6 +84,7 @@ INLINE bool read_spin(struct __sk_buff *skb, __u32 ip, struct ends *ends, __u8 *
 		__be16 checksum;
 	} udp;
 	__be32 from[4], to[4];
+	__u32 end; /* of the packet: what stands behind it, an Ethernet frame's padding, is not of it */
 	__u8 first;
 
 	if (protocol == BE16(ETH_P_IP)) {
@@ -95,6 +96,7 @@ INLINE bool read_spin(struct __sk_buff *skb, __u32 ip, struct ends *ends, __u8 *
 		from[2] = to[2] = BE32(0xffff);
 		from[3] = read.saddr;
 		to[3] = read.daddr;
+		end = ip + BE16(read.tot_len);
 		ip += 4 * read.ihl;
 	} else if (protocol == BE16(ETH_P_IPV6)) {
 		struct ipv6hdr read;
@@ -104,9 +106,13 @@ INLINE bool read_spin(struct __sk_buff *skb, __u32 ip, struct ends *ends, __u8 *
 		memcpy(from, &read.saddr, 16);
 		memcpy(to, &read.daddr, 16);
 		ip += sizeof(read);
+		end = ip + BE16(read.payload_len);
 	} else {
 		return false;
 	}
+	/* What is not segmented yet is longer than its header can say. */
+	if (!skb->gso_size && ip + sizeof(udp) + sizeof(first) > end)
+		return false;
 	if (bpf_skb_load_bytes(skb, ip, &udp, sizeof(udp)) || bpf_skb_load_bytes(skb, ip + sizeof(udp), &first, 1))
 		return false;
 	if ((udp.source != BE16(QUIC_PORT) && udp.destination != BE16(QUIC_PORT)) || (first & QUIC_FORM) != QUIC_SHORT ||

@@ -286,6 +286,14 @@ fn spin_bits_are_told_as_they_turn() {
         // A long header, and version 1's fixed bit unset.
         assert_eq!([0b1100_0000, 0b0010_0000].map(|first| seen(true, first)), [None, None]);
         assert_eq!(seen(true, LOW), Some((true, false)));
+        // A packet that ends with its UDP header: what stands behind it is not of it.
+        let mut padded = quic(host, true, HIGH);
+        let (at, length) = if v6 { (4, 8u16) } else { (2, 28) };
+        padded[at..at + 2].copy_from_slice(&length.to_be_bytes());
+        pause();
+        bench.run_by("meshpace_shape", &padded, v6);
+        let turns = bench.told().iter().any(|told| !matches!(told, Measurement::Left { .. }));
+        assert!(!turns, "{padded:02x?}");
     }
     // One that turns with every packet does not spin: a thousand turns a second are told at the most.
     let begun = monotonic_now();
