@@ -3,6 +3,7 @@
 use crate::fields::Fields;
 use meshpace_tcp::{Flags, Options, Segment};
 use meshpace_units::Seq;
+use meshpace_wire::build;
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -96,6 +97,14 @@ fn bare(stream: Stream, wired: bool) -> Segment {
         window: 60_000,
         ..Segment::new(PORTS[side], PORTS[1 - side], stream.next)
     }
+}
+
+/// The packet of a segment; its payload follows from the sequence numbers.
+#[must_use]
+pub fn whole(flow: u8, wired: bool, ttl: u8, segment: &Segment) -> Vec<u8> {
+    let payload: Vec<u8> = (0..segment.payload).map(|at| (segment.seq + at).0 as u8).collect();
+    let [source, destination] = ends(flow, wired);
+    build(source, destination, ttl, segment, &payload)
 }
 
 /// Source and destination of a packet of a connection. The mesh is 10.77.0.0/16 and fd77::/16.

@@ -5,11 +5,11 @@
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
 use meshpace_fuzz::fields::Fields;
-use meshpace_fuzz::streams::{Streams, ends};
+use meshpace_fuzz::streams::{Streams, whole};
 use meshpace_gateway::Retransmissions;
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Ecn, Instant, Span};
-use meshpace_wire::{Packet, build, checksum_ok, parse, strip_rtt};
+use meshpace_wire::{Packet, checksum_ok, parse, strip_rtt};
 use meshpaced::config::{Config, Mode};
 use meshpaced::gateway::{Arrival, Decision, Engine, Output};
 use meshpaced::hops::Directory;
@@ -332,13 +332,6 @@ impl World {
             assert_eq!((engine.held(), engine.buffered()), (0, Bytes::ZERO), "kept while it is watched");
         }
     }
-}
-
-/// The packet of a segment; its payload follows from the sequence numbers.
-fn whole(flow: u8, wired: bool, ttl: u8, segment: &Segment) -> Vec<u8> {
-    let payload: Vec<u8> = (0..segment.payload).map(|at| (segment.seq + at).0 as u8).collect();
-    let [source, destination] = ends(flow, wired);
-    build(source, destination, ttl, segment, &payload)
 }
 
 /// A packet that goes on changed has another RTT option or none, and is otherwise what it was; one that acknowledges upward may

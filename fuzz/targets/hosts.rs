@@ -4,10 +4,10 @@
 
 use arbitrary::Arbitrary;
 use libfuzzer_sys::fuzz_target;
-use meshpace_fuzz::streams::{Streams, ends};
+use meshpace_fuzz::streams::{Streams, whole};
 use meshpace_tcp::Segment;
 use meshpace_units::{Instant, Span};
-use meshpace_wire::{build, outline};
+use meshpace_wire::outline;
 use meshpaced::config::Config;
 use meshpaced::gateway::{Arrival, Decision, Output, ShapedEngine};
 use meshpaced::hops::Directory;
@@ -165,9 +165,7 @@ impl World {
     }
 
     fn segment(&mut self, flow: u8, wired: bool, segment: &Segment) {
-        let payload = vec![7; segment.payload as usize];
-        let [source, destination] = ends(flow, wired);
-        self.hand_in(false, false, false, build(source, destination, 60, segment, &payload));
+        self.hand_in(false, false, false, whole(flow, wired, 60, segment));
     }
 
     fn hand_in(&mut self, from_mesh: bool, to_mesh: bool, unfinished: bool, mut bytes: Vec<u8>) {

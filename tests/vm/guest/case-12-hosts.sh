@@ -6,20 +6,11 @@ configuration pace ebpf '[hosts]' 'rate = "2Mbps"' 'flows = "free"'
 daemon || { say "FAILED the daemon does not start"; exit 1; }
 check "sch_fq installed" "$(on gw tc qdisc show dev mesh0 | grep -c 'fq 4d50:') == 1"
 
-# download HOST PORT SECONDS: one connection; prints bytes.
-download() {
-    sleep "$3" | on cli timeout "$3" nc -l -p "$2" | wc -c &
-    local sink=$!
-    sleep 0.5
-    on srv timeout "$3" nc "10.0.0.$1" "$2" </dev/zero >/dev/null
-    wait $sink
-}
-
 # One download of a host beside four of another one, and echoes that share the former's.
-download 2 5001 12 >/tmp/one &
+bulk 12 10.0.0.2 5001 >/tmp/one &
 downloads=($!)
 for port in 5011 5012 5013 5014; do
-    download 3 $port 12 >/tmp/four-$port &
+    bulk 12 10.0.0.3 $port >/tmp/four-$port &
     downloads+=($!)
 done
 sleep 3
@@ -41,7 +32,7 @@ say "$(on gw meshpaced status --socket /tmp/control | grep -A3 '^hosts' | tr -s 
 # work NAME: what one download of 5 s takes, for each packet that arrives.
 work() {
     local before after from until
-    download 2 5002 8 >/tmp/bytes &
+    bulk 8 10.0.0.2 5002 >/tmp/bytes &
     local download=$!
     sleep 2
     read -r from before < <(busy)

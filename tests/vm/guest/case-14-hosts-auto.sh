@@ -32,15 +32,6 @@ on srv tc qdisc add dev eth0 root netem rate 20mbit delay 5ms limit 1000
 on hop tc qdisc add dev out0 root tbf rate 2mbit burst 3000 limit 150000
 on cli tc qdisc add dev eth0 root netem delay 5ms limit 10000
 
-# download HOST PORT SECONDS: one connection; prints bytes.
-download() {
-    sleep "$3" | on cli timeout "$3" nc -l -p "$2" | wc -c &
-    local sink=$!
-    sleep 0.5
-    on srv timeout "$3" nc "10.0.0.$1" "$2" </dev/zero >/dev/null
-    wait $sink
-}
-
 # begins [DATAPATH]: plain forwarding, or the daemon.
 begins() {
     pid=
@@ -63,7 +54,7 @@ told() { on gw meshpaced status --json --socket /tmp/control | tr -d ' \n"' | gr
 # alone PATH: a download by itself, and echoes beside it: kbit/s, median and 95th percentile of the echoes in ms.
 alone() {
     begins "$1"
-    download 2 5001 12 >/tmp/alone &
+    bulk 12 10.0.0.2 5001 >/tmp/alone &
     local download=$!
     sleep 4.5
     local before after from until
@@ -90,10 +81,10 @@ alone nfqueue
 # Two hosts, one with four downloads.
 two() {
     begins "$1"
-    download 2 5001 12 >/tmp/one &
+    bulk 12 10.0.0.2 5001 >/tmp/one &
     local downloads=($!) port
     for port in 5011 5012 5013 5014; do
-        download 3 $port 12 >/tmp/four-$port &
+        bulk 12 10.0.0.3 $port >/tmp/four-$port &
         downloads+=($!)
     done
     wait "${downloads[@]}"

@@ -93,13 +93,13 @@ hops_told() {
     say "told $told"
 }
 
-# bulk SECONDS [ADDRESS]: one connection (iperf3 would make a second one) by which srv sends to cli as much as it can; prints bytes.
+# bulk SECONDS [ADDRESS] [PORT]: one connection (iperf3 would make a second one) by which srv sends to cli as much as it can; prints bytes.
 bulk() {
     # nc ends when its input does.
-    sleep "$1" | on cli timeout "$1" nc -l -p 5001 | wc -c &
+    sleep "$1" | on cli timeout "$1" nc -l -p "${3:-5001}" | wc -c &
     local sink=$!
     sleep 0.5
-    on srv timeout "$1" nc "${2:-10.0.0.2}" 5001 </dev/zero >/dev/null
+    on srv timeout "$1" nc "${2:-10.0.0.2}" "${3:-5001}" </dev/zero >/dev/null
     wait $sink
 }
 

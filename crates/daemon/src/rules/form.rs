@@ -28,6 +28,16 @@ pub struct Form {
 }
 
 impl Form {
+    /// The best one of all packets.
+    #[cfg(test)]
+    pub const BEST: Self = Self {
+        hook: Hook::AfterFilter,
+        leased: true,
+        spares_invalid: true,
+        repairs_untracked: true,
+        samples: false,
+    };
+
     /// The best one first.
     pub fn all() -> impl Iterator<Item = Self> {
         let hooks = [Hook::AfterFilter, Hook::BeforeFilter].into_iter();

@@ -55,13 +55,7 @@ fn saved(backend: Backend, table: &str) -> String {
 }
 
 const IPTABLES: [Backend; 2] = [Backend::IptablesNft, Backend::IptablesLegacy];
-const BEST: Form = Form {
-    hook: Hook::AfterFilter,
-    leased: true,
-    spares_invalid: true,
-    repairs_untracked: true,
-    samples: false,
-};
+const BEST: Form = Form::BEST;
 const FORMS: [Form; 2] = [
     BEST,
     Form {

@@ -14,13 +14,7 @@ fn config(text: &str) -> Config {
     Config::parse("a.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-const BEST: Form = Form {
-    hook: Hook::AfterFilter,
-    leased: true,
-    spares_invalid: true,
-    repairs_untracked: true,
-    samples: false,
-};
+const BEST: Form = Form::BEST;
 
 const MESH: &str = "[mesh]\ninterfaces = [\"mesh0\"]\n";
 
