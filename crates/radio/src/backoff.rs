@@ -1,6 +1,7 @@
 //! The backoff: whole slots that pass only while the medium is idle.
 
-use crate::phy::{BackoffRange, Phy};
+use crate::phy::Phy;
+use crate::standard::BackoffRange;
 use meshpace_units::random::Stream;
 use meshpace_units::{Instant, Span};
 

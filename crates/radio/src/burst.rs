@@ -1,8 +1,33 @@
 //! The packets of a frame: one nearly always, and then nothing is allocated for it.
 
-use crate::frame::MacPacket;
-use meshpace_units::Bytes;
+use crate::category::{Peer, Priority};
+use crate::standard::Mode;
+use meshpace_units::{Bytes, NodeId};
 use std::sync::Arc;
+
+/// A network packet as the MAC sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MacPacket {
+    /// Whatever the driver knows the packet by.
+    pub handle: u32,
+    /// The next hop; `None`: broadcast.
+    pub to: Option<NodeId>,
+    /// Size at the network layer.
+    pub size: Bytes,
+    /// Mode of the link's data; broadcasts go in the basic one.
+    pub mode: &'static Mode,
+    /// Its priority, which says the category that it contends in; best effort where the standard has but one way of access.
+    pub priority: Priority,
+}
+
+impl MacPacket {
+    /// Whose numbers it has; `None`: a broadcast.
+    #[must_use]
+    #[inline]
+    pub fn peer(&self) -> Option<Peer> {
+        Some(Peer { node: self.to?, priority: self.priority })
+    }
+}
 
 /// A packet in a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

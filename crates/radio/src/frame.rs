@@ -1,7 +1,7 @@
 //! What is on the air.
 
 use crate::burst::{Bitmap, Burst, Mpdu};
-use crate::category::{Peer, Priority};
+use crate::category::Priority;
 use crate::standard::Mode;
 use meshpace_units::{Bytes, NodeId, Span};
 use std::ops::{Deref, DerefMut};
@@ -29,30 +29,6 @@ impl FrameKind {
     #[must_use]
     pub const fn is_answer(self) -> bool {
         matches!(self, Self::Cts | Self::Ack | Self::BlockAck)
-    }
-}
-
-/// A network packet as the MAC sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct MacPacket {
-    /// Whatever the driver knows the packet by.
-    pub handle: u32,
-    /// The next hop; `None`: broadcast.
-    pub to: Option<NodeId>,
-    /// Size at the network layer.
-    pub size: Bytes,
-    /// Mode of the link's data; broadcasts go in the basic one.
-    pub mode: &'static Mode,
-    /// Its priority, which says the category that it contends in; best effort where the standard has but one way of access.
-    pub priority: Priority,
-}
-
-impl MacPacket {
-    /// Whose numbers it has; `None`: a broadcast.
-    #[must_use]
-    #[inline]
-    pub fn peer(&self) -> Option<Peer> {
-        Some(Peer { node: self.to?, priority: self.priority })
     }
 }
 

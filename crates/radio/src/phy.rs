@@ -4,29 +4,9 @@ use crate::burst::{Bitmap, Mpdu};
 use crate::category::Category;
 use crate::frame::Frame;
 use crate::propagation::SPEED_OF_LIGHT;
-use crate::standard::{Aggregation, Mode, Portion, Preamble, Standard};
+use crate::standard::control_sizes::{ACK_BYTES, BLOCK_ACK_BYTES};
+use crate::standard::{Aggregation, BackoffRange, Mode, Portion, Preamble, Standard};
 use meshpace_units::{Bytes, Span};
-
-/// MPDU sizes of the control frames, bytes (IEEE 802.11-2020, 9.3.1).
-pub const RTS_BYTES: Bytes = Bytes(20);
-/// CTS frame.
-pub const CTS_BYTES: Bytes = Bytes(14);
-/// Acknowledgement frame, of the size of a CTS ([`ControlTimes`](crate::standard::mode::ControlTimes)).
-pub const ACK_BYTES: Bytes = CTS_BYTES;
-/// A compressed block acknowledgement without its bitmap (9.3.1.8).
-pub const BLOCK_ACK_BYTES: Bytes = Bytes(24);
-
-/// A request for a compressed block acknowledgement (9.3.1.7).
-pub const BLOCK_ACK_REQ_BYTES: Bytes = Bytes(24);
-
-/// The range that a backoff is drawn from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum BackoffRange {
-    /// `0..cw-1`, as ns-2 draws it (ns-2.35: random modulo cw).
-    Ns2,
-    /// `0..=cw` (IEEE 802.11-2020, 10.3.3).
-    Standard,
-}
 
 /// Everything about the physical layer and the MAC that all stations share.
 #[derive(Clone, Debug, PartialEq)]
@@ -361,6 +341,7 @@ pub fn whole_micros(span: Span) -> Span {
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use crate::standard::control_sizes::{CTS_BYTES, RTS_BYTES};
     use meshpace_units::Rate;
 
     /// The mode of unicast data at so many bit/s.

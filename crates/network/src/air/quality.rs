@@ -5,8 +5,8 @@
 //! the frame needs one; frames back the acknowledgement and the CTS.
 
 use super::Air;
-use meshpace_radio::phy::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::reception::survival;
+use meshpace_radio::standard::control_sizes::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use meshpace_routing::{LinkQuality, TEST_FRAME};
 use meshpace_units::{NodeId, Span};
 

@@ -6,7 +6,7 @@
 use crate::air::AirId;
 use meshpace_explicit::wcpcap::{self, Link};
 use meshpace_radio::Phy;
-use meshpace_radio::phy::CTS_BYTES;
+use meshpace_radio::standard::control_sizes::CTS_BYTES;
 use meshpace_relay::Exchange;
 use meshpace_relay::packet::Account;
 use meshpace_units::{Instant, NodeId, Span};

@@ -1,8 +1,7 @@
 //! OFDM in the 5 GHz band (IEEE 802.11-2020, clause 17).
 
 use super::mode::{Mode, numbered, ofdm};
-use super::{Answers, Channel, Standard, StandardPart};
-use crate::phy::BackoffRange;
+use super::{Answers, BackoffRange, Channel, Standard, StandardPart};
 use meshpace_units::{Bytes, Span};
 
 pub(super) static PART: StandardPart = StandardPart::new(

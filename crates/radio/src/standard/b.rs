@@ -1,8 +1,7 @@
 //! DSSS and CCK at 1, 2, 5.5 and 11 Mbit/s (IEEE 802.11-2020, clauses 15 and 16).
 
 use super::mode::{DSSS, Mode, numbered};
-use super::{Answers, Channel, Standard, StandardPart};
-use crate::phy::BackoffRange;
+use super::{Answers, BackoffRange, Channel, Standard, StandardPart};
 use meshpace_units::{Bytes, Span};
 
 pub(super) static PART: StandardPart = StandardPart::new(

@@ -7,8 +7,7 @@
 
 use super::mode::{LONGEST_PPDU, Mode, Width};
 use super::scheme::LEGACY;
-use super::{Aggregation, Answers, Channel, Refused, Standard};
-use crate::phy::BackoffRange;
+use super::{Aggregation, Answers, BackoffRange, Channel, Refused, Standard};
 use meshpace_keys::{Key, Preset, Values, bytes, real, whole};
 use meshpace_units::quantity::FREQUENCY;
 use meshpace_units::{Bytes, Span};

@@ -5,6 +5,7 @@
 //! schema, checker, captures and results are made of what the row says.
 
 mod aggregation;
+pub mod control_sizes;
 mod he;
 mod high;
 mod ht;
@@ -12,7 +13,6 @@ pub mod mode;
 mod scheme;
 mod vht;
 
-use crate::phy::BackoffRange;
 use meshpace_keys::{Key, Part, Values, table};
 use meshpace_units::{Bytes, Rate, Span};
 
@@ -104,6 +104,15 @@ pub enum Answers {
     /// In the fastest of these, slowest first, that is not faster than the data's [reference](Mode::reference) (IEEE
     /// 802.11-2020, 10.6.6.5); the slowest if all are.
     UpTo(&'static [Mode]),
+}
+
+/// The range that a backoff is drawn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BackoffRange {
+    /// `0..cw-1`, as ns-2 draws it (ns-2.35: random modulo cw).
+    Ns2,
+    /// `0..=cw` (IEEE 802.11-2020, 10.3.3).
+    Standard,
 }
 
 /// A channel as radiotap's field of that name has it (radiotap.org).

@@ -1,9 +1,9 @@
 //! A rate of 802.11, and all that follows from it: modulation and code, preamble, how long so many bytes are on the air.
 
+use super::control_sizes::{ACK_BYTES, RTS_BYTES};
 use crate::coding::{
     CCK5_5, CCK11, Coding, DBPSK, DQPSK, OFDM6, OFDM9, OFDM12, OFDM18, OFDM24, OFDM36, OFDM48, OFDM54,
 };
-use crate::phy::{ACK_BYTES, RTS_BYTES};
 use meshpace_units::{Bytes, Rate, Span};
 
 /// Time on the air at the most of a frame of the high-throughput PHY and those that followed it (aPPDUMaxTime; IEEE 802.11-2020, table 19-25 for the

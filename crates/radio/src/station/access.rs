@@ -2,10 +2,11 @@
 
 use super::ahead::Ahead;
 use super::{Action, Station, StationConfig, Transmitter};
-use crate::burst::{Burst, Mpdu};
+use crate::burst::{Burst, MacPacket, Mpdu};
 use crate::category::{Category, Peer};
-use crate::frame::{BlockAck, Frame, FrameKind, Header, MacPacket};
-use crate::phy::{RTS_BYTES, mpdus};
+use crate::frame::{BlockAck, Frame, FrameKind, Header};
+use crate::phy::mpdus;
+use crate::standard::control_sizes::RTS_BYTES;
 use meshpace_units::{Bytes, Instant, Span};
 
 impl Station {

@@ -7,9 +7,8 @@
 
 use super::functions::Lane;
 use super::{Station, StationConfig};
-use crate::burst::Burst;
+use crate::burst::{Burst, MacPacket};
 use crate::category::{Category, Peer};
-use crate::frame::MacPacket;
 use crate::standard::{Aggregation, Standard};
 use meshpace_units::Bytes;
 use std::collections::VecDeque;

@@ -30,9 +30,9 @@ mod tests;
 mod watch;
 
 use crate::backoff::{Backoff, Intervals};
-use crate::burst::{Burst, Mpdu};
+use crate::burst::{Burst, MacPacket, Mpdu};
 use crate::category::{Category, Peer};
-use crate::frame::{FrameKind, Header, MacPacket};
+use crate::frame::{FrameKind, Header};
 use crate::phy::Phy;
 use crate::rate_control::Exchange;
 use crate::reception::{Arrival, Reception, ReceptionLimits};

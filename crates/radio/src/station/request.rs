@@ -9,8 +9,8 @@ use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::Bitmap;
 use crate::category::Peer;
 use crate::frame::{BlockAck, FrameKind, Header};
-use crate::phy::BLOCK_ACK_REQ_BYTES;
 use crate::standard::Mode;
+use crate::standard::control_sizes::BLOCK_ACK_REQ_BYTES;
 use meshpace_units::Instant;
 
 /// A request that is to go out, or has gone out and got no answer yet.

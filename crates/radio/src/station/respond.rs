@@ -4,7 +4,8 @@ use super::{Action, ResponseFrame, Station, StationConfig, Transmitter};
 use crate::burst::{Bitmap, Burst};
 use crate::category::{Peer, Priority};
 use crate::frame::{BlockAck, Frame, FrameKind, Header};
-use crate::phy::{ACK_BYTES, CTS_BYTES, mpdus};
+use crate::phy::mpdus;
+use crate::standard::control_sizes::{ACK_BYTES, CTS_BYTES};
 use meshpace_units::{Instant, Span};
 
 impl Station {

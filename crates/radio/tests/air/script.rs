@@ -1,8 +1,8 @@
 //! Scripted exchanges: what is expected of whom, when, and nothing else.
 
 use super::{Action, Air, Setup, at, us_between};
+use meshpace_radio::BackoffRange;
 use meshpace_radio::FrameKind;
-use meshpace_radio::phy::BackoffRange;
 use meshpace_units::Instant;
 use meshpace_units::random::Stream;
 

@@ -1,8 +1,9 @@
 //! The radio of a test, and the frames of its puppets.
 
-use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::reception::ReceptionLimits;
 use meshpace_radio::standard::Aggregation;
+use meshpace_radio::standard::BackoffRange;
+use meshpace_radio::standard::control_sizes::{ACK_BYTES, BLOCK_ACK_REQ_BYTES, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::station::StationConfig;
 use meshpace_radio::{
     Bitmap, BlockAck, Building, Burst, Frame, FrameKind, Header, Links, MacPacket, Mode, Mpdu, Phy, Position,

@@ -2,7 +2,7 @@
 
 use super::{ACK, DATA, DIFS, EIFS, RTS, SIFS};
 use crate::air::{Air, Draws, Setup, What::*, at, line, us_between};
-use meshpace_radio::phy::BackoffRange;
+use meshpace_radio::BackoffRange;
 use meshpace_radio::{FrameKind, Position};
 use meshpace_units::Span;
 

@@ -3,7 +3,7 @@
 use super::burst_properties::in_order;
 use super::star;
 use crate::air::{Action, Air, Draws, Entry, Setup, What::*, at, line};
-use meshpace_radio::phy::{ACK_BYTES, BLOCK_ACK_REQ_BYTES};
+use meshpace_radio::standard::control_sizes::{ACK_BYTES, BLOCK_ACK_REQ_BYTES};
 use meshpace_radio::{Bitmap, Frame, FrameKind};
 use meshpace_units::{Bytes, Span};
 

@@ -1,7 +1,7 @@
 //! Frames of 802.11n and later standards as long as their limits allow.
 
 use meshpace_keys::{Setting, Values};
-use meshpace_radio::phy::BackoffRange;
+use meshpace_radio::BackoffRange;
 use meshpace_radio::standard::STANDARDS;
 use meshpace_radio::{MacPacket, Mpdu, Phy, Preamble, Priority, Standard};
 use meshpace_units::{Bytes, NodeId, Span};

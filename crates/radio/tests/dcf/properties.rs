@@ -1,7 +1,7 @@
 //! Random traffic over random small topologies.
 
 use crate::air::{Action, Air, Setup, at, mbps, standard};
-use meshpace_radio::phy::BackoffRange;
+use meshpace_radio::BackoffRange;
 use meshpace_radio::propagation::AT_1M;
 use meshpace_radio::{FrameKind, MacPacket, Position, Preamble, Priority, Propagation, Standard};
 use meshpace_units::{Bytes, Instant, NodeId, Span};

@@ -123,7 +123,7 @@ fn a_drop_brings_the_smallest_window_back() {
 fn the_standard_range_includes_the_window_itself() {
     for rts in [true, false] {
         let mut setup = Setup::dsss(11.0, rts);
-        setup.phy.backoff_range = meshpace_radio::phy::BackoffRange::Standard;
+        setup.phy.backoff_range = meshpace_radio::BackoffRange::Standard;
         play(&setup, &[1500, 40], &[failures(7, Silence), vec![SENT]].concat());
     }
 }

@@ -3,7 +3,7 @@
 mod model;
 
 use crate::air::{Air, Setup};
-use meshpace_radio::phy::BackoffRange;
+use meshpace_radio::BackoffRange;
 use meshpace_radio::{Position, Propagation};
 use meshpace_units::{Bytes, Instant, Span};
 

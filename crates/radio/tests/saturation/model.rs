@@ -51,7 +51,8 @@
 //! Left out: two colliders that draw the same free value; that colliders and bystanders, whose slots are out of
 //! phase after a collision, cannot collide until the next frame brings them into step.
 
-use meshpace_radio::phy::{ACK_BYTES, BackoffRange, CTS_BYTES, RTS_BYTES};
+use meshpace_radio::standard::BackoffRange;
+use meshpace_radio::standard::control_sizes::{ACK_BYTES, CTS_BYTES, RTS_BYTES};
 use meshpace_radio::{Category, Mode, Phy};
 use meshpace_units::{Bytes, Span};
 

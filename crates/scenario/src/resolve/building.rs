@@ -35,7 +35,7 @@ pub(crate) fn check(file: &ScenarioFile, network: &Network, links: &Links) -> Re
     let (Some((margin_db, at)), Some(positions)) = (&file.radio.link_margin, network.positions()) else {
         return Ok(());
     };
-    let hopeless = links.building.hopeless(links, &positions).next();
+    let hopeless = links.hopeless(&positions).next();
     hopeless.map_or(Ok(()), |(a, b)| {
         let id = |node: meshpace_units::NodeId| quoted(&network.mesh[node.index()].id);
         let found = format!("{margin_db} dB, which the link of {} and {} never has", id(a), id(b));

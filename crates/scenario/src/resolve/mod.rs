@@ -46,7 +46,7 @@ fn resolve(file: &ScenarioFile, seed: u64) -> Result<Scenario, ScenarioError> {
     radio.building.kept = building::resolve(file, &flows, &mobility)?;
     let mut links = radio.links(seed, &network.radio_links);
     if let (Some(kept), Some(positions)) = (&mut radio.building.kept, network.positions()) {
-        kept.gain_draw = links.building.gain_draw(&links, &positions);
+        kept.gain_draw = links.gain_draw(&positions);
         links.building.kept = Some(kept.clone());
     }
     building::check(file, &network, &links)?;

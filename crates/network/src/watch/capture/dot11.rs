@@ -4,8 +4,8 @@
 //! IP layer needs no more: each hop is a frame from neighbour to neighbour.
 
 use super::addresses::Addresses;
-use meshpace_radio::phy::BLOCK_ACK_BYTES;
 use meshpace_radio::standard::SUBFRAME_HEADER;
+use meshpace_radio::standard::control_sizes::BLOCK_ACK_BYTES;
 use meshpace_radio::{Bitmap, BlockAck, Frame, FrameKind, Mpdu, Priority};
 use meshpace_relay::packet::{Body, Packet};
 use meshpace_units::{Bytes, NodeId, Span};

@@ -1,5 +1,7 @@
 //! Which nodes hear which, how strongly, how late.
 
+mod inside;
+
 use crate::building::Building;
 use crate::hearers::{Hearer, Hearers};
 use crate::propagation::{Propagation, Thresholds, delay};
@@ -75,7 +77,7 @@ impl Links {
         if self.building.is_plain() {
             self.propagation.power_between(distance, self.ranges, (from.0, to.0), self.seed)
         } else {
-            self.building.power(self, from, to, positions)
+            self.power_inside(from, to, positions)
         }
     }
 
