@@ -1,10 +1,9 @@
 //! What an endpoint is made of.
 
+use crate::ack_policy::{AckPolicy, Delayed, Every};
 use crate::control::{Control, Paced, Rules, newreno, tahoe};
-use crate::receiver::{AckPolicy, Delayed, Every};
 use crate::rto::{RtoConfig, SmoothedConfig, TickConfig};
 use crate::segment::Segment;
-use crate::sender::HostQueue;
 use alloc::boxed::Box;
 use meshpace_units::{Bytes, Span};
 
@@ -69,6 +68,23 @@ pub struct KeepAlive {
     pub interval: Span,
     /// Unanswered probes after which the connection is given up.
     pub probes: u32,
+}
+
+/// How much a sender may keep in its host's queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HostQueue {
+    /// What the pace makes in 1/2^n s may be there, in bursts of as much (`sk_pacing_shift`).
+    pub pacing_shift: u32,
+    /// Segments of a burst, at least, if window and data let out as many (`tcp_min_tso_segs`).
+    pub least_burst: u32,
+}
+
+impl HostQueue {
+    /// Over Ethernet: a millisecond's worth (net/core/sock.c, sock_init_data_uid).
+    pub const WIRED: Self = Self { pacing_shift: 10, least_burst: 2 };
+    /// Over mac80211: 8 ms' worth, for frames of several packets (net/mac80211/main.c, ieee80211_alloc_hw_nm; tx.c,
+    /// __ieee80211_subif_start_xmit).
+    pub const WIRELESS: Self = Self { pacing_shift: 7, ..Self::WIRED };
 }
 
 /// What an endpoint is made of. [`Config::ns2`] (the default), [`Config::rfc`], [`Config::linux`] and

@@ -1,7 +1,7 @@
 //! What goes in and what comes out.
 
 use crate::Segment;
-use crate::control::Feedback;
+use crate::feedback::Feedback;
 use meshpace_pacing::Route;
 use meshpace_units::Ecn;
 

@@ -24,10 +24,13 @@ extern crate alloc;
 #[cfg(test)]
 extern crate std;
 
+mod ack_policy;
 mod config;
 mod connection;
 pub mod control;
+mod delivery;
 mod event;
+mod feedback;
 mod measure;
 mod position;
 mod profile;
@@ -40,7 +43,11 @@ mod sender;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Config, Handshake, HeaderSize, KeepAlive, Reading, SackOffer};
+pub use ack_policy::{
+    ACK_POLICIES, AckPolicy, AckPolicyPart, AckUnit, Arrived, CloneAckPolicy, Delayed, DynamicDelayed, Early,
+    Echo, Every, InOrder, Order, OutOfOrder, Transit, When,
+};
+pub use config::{Config, Handshake, HeaderSize, HostQueue, KeepAlive, Reading, SackOffer};
 pub use connection::{Connection, Ports, State, reset_for};
 pub use control::{
     Control, PACINGS, PacingPart, PacingView, RECOVERIES, RTO_BACKOFF, RecoveryPart, Surroundings, WINDOWS,
@@ -49,10 +56,5 @@ pub use control::{
 pub use event::{Arrival, Closing, Event, Placement, Received, Transmit, WriteError};
 pub use measure::Counters;
 pub use profile::{PROFILES, Profile, ProfilePart};
-pub use receiver::{
-    ACK_POLICIES, AckPolicy, AckPolicyPart, AckUnit, Arrived, CloneAckPolicy, Delayed, DynamicDelayed, Early,
-    Echo, Every, InOrder, Order, OutOfOrder, Transit, When,
-};
 pub use rto::{RtoConfig, SmoothedConfig, TickConfig};
 pub use segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
-pub use sender::HostQueue;

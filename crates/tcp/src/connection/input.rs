@@ -1,9 +1,10 @@
 //! Arriving segments: RFC 9293, section 3.10.7, with the checks of RFC 5961 and RFC 7323.
 
 use super::{Connection, State};
+use crate::ack_policy::Transit;
 use crate::event::{Arrival, Closing, Event, Received};
 use crate::position;
-use crate::receiver::{SegmentContext, Transit};
+use crate::receiver::SegmentContext;
 use crate::segment::Segment;
 use crate::sender::AckEvent;
 use alloc::boxed::Box;

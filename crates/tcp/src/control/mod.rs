@@ -64,8 +64,9 @@ meshpace_keys::parts! {
     pub static PACINGS: PacingPart = [unpaced, fixed, khd, agent, wireless_khd, oid, wifu_khd, winf_khd, window_pace];
 }
 
-pub use crate::sender::RateSample;
-pub use ack::{Ack, AckKind, Departure, Feedback, Idled, Outstanding, SackRanges, Sent};
+pub use crate::delivery::RateSample;
+pub use crate::feedback::Feedback;
+pub use ack::{Ack, AckKind, Departure, Idled, Outstanding, SackRanges, Sent};
 pub use agent::Agent;
 pub use answer::{Allowance, Asks, Discipline, Pace, PacingView, Reaction};
 pub use bbr::Bbr;

@@ -1,10 +1,9 @@
 //! Linux.
 
 use super::{ECN, Profile, ProfilePart, rto_keys, with_limits};
-use crate::config::{Config, SackOffer};
+use crate::config::{Config, HostQueue, SackOffer};
 use crate::control::{Growth, LossBasis, Rules, WindowCut};
 use crate::rto::{RtoConfig, SmoothedConfig};
-use crate::sender::HostQueue;
 use meshpace_keys::{Key, Need};
 
 pub(super) static PART: ProfilePart = ProfilePart::new(

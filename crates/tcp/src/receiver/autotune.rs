@@ -2,7 +2,7 @@
 //! tcp_rcv_space_adjust, tcp_rcvbuf_grow, tcp_rcv_rtt_measure, tcp_rcv_rtt_measure_ts), and is offered step by step
 //! (tcp_grow_window).
 
-use super::Order;
+use crate::ack_policy::Order;
 use meshpace_units::{Instant, Span};
 
 /// The buffer at first (`tcp_rmem[1]`), of which a window is half until a full segment shows what packets take of it

@@ -1,33 +1,22 @@
 //! The receiving half: what is expected, what arrived early, what window is on offer, when to acknowledge.
 
-mod arrived;
+mod acknowledging;
 mod autotune;
-mod gap;
-mod policy;
 
-meshpace_keys::parts! {
-    /// The acknowledgement policies.
-    pub static ACK_POLICIES: AckPolicyPart = [every, delayed, dynamic_delayed, wifu_delayed, wifu_delayed::HEAD, daa, ada, linux, thin, tack];
-}
+pub(crate) use acknowledging::Due;
 
-pub use arrived::{Arrived, Order, Transit};
-pub use delayed::Delayed;
-pub use dynamic_delayed::{AckUnit, DynamicDelayed, Echo, OutOfOrder};
-pub use every::Every;
-pub(crate) use policy::Due;
-pub use policy::{AckPolicy, AckPolicyPart, CloneAckPolicy, Early, InOrder, When};
-
+use crate::ack_policy::{Arrived, Early, Order, Transit};
 use crate::config::{Config, Reading};
-use crate::control::Feedback;
 use crate::event::Placement;
+use crate::feedback::Feedback;
 use crate::position;
 use crate::ranges::Ranges;
 use crate::segment::{Flags, SackBlocks};
+use acknowledging::Acknowledging;
 use alloc::boxed::Box;
 use alloc::collections::VecDeque;
 use autotune::{Autotune, Came};
 use meshpace_units::{Ecn, Instant, Seq, Span};
-use policy::Acknowledging;
 
 /// A window change worth a segment of its own: this many full segments, or half the buffer (RFC 9293, section
 /// 3.8.6.2.2, asks for at least one).

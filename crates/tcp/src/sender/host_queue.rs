@@ -5,26 +5,10 @@
 //! is of counts, whole: the kernel frees a buffer when the last segment made of it is gone (skb_segment).
 
 use super::{Chunk, Sender};
+use crate::config::HostQueue;
 use crate::control::Filter;
 use alloc::collections::VecDeque;
 use meshpace_units::{Instant, Span};
-
-/// How much a sender may keep in its host's queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HostQueue {
-    /// What the pace makes in 1/2^n s may be there, in bursts of as much (`sk_pacing_shift`).
-    pub pacing_shift: u32,
-    /// Segments of a burst, at least, if window and data let out as many (`tcp_min_tso_segs`).
-    pub least_burst: u32,
-}
-
-impl HostQueue {
-    /// Over Ethernet: a millisecond's worth (net/core/sock.c, sock_init_data_uid).
-    pub const WIRED: Self = Self { pacing_shift: 10, least_burst: 2 };
-    /// Over mac80211: 8 ms' worth, for frames of several packets (net/mac80211/main.c, ieee80211_alloc_hw_nm; tx.c,
-    /// __ieee80211_subif_start_xmit).
-    pub const WIRELESS: Self = Self { pacing_shift: 7, ..Self::WIRED };
-}
 
 /// What a buffer takes beside its payload, bytes (`ss -m` of Linux 6.18, x86-64: 65,992 for 45 segments of 1,448 bytes).
 const BUFFER: u64 = 832;

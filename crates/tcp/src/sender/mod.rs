@@ -1,7 +1,6 @@
 //! The sending half: what may leave, what is outstanding, when it is given up as lost.
 
 mod ack;
-mod delivery;
 mod host_queue;
 mod next;
 mod queue;
@@ -9,15 +8,13 @@ mod reductions;
 mod sent;
 
 pub(crate) use ack::AckEvent;
-pub use delivery::RateSample;
-pub use host_queue::HostQueue;
 
 use crate::config::{Config, HeaderSize};
 use crate::control::{Asks, Control, Departure, Discipline, Outstanding, Sent};
+use crate::delivery::Delivery;
 use crate::measure::Counters;
 use crate::rto::Estimator;
 use alloc::boxed::Box;
-use delivery::Delivery;
 use host_queue::InHost;
 use meshpace_units::{Instant, Span};
 use queue::SendQueue;

@@ -1,7 +1,7 @@
 //! Dynamic delayed acknowledgements: more segments share one as the connection ages.
 
 use super::delayed::Delayed;
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, InOrder, When};
 use alloc::boxed::Box;
 use meshpace_keys::{Key, Kind, Preset, Values, Whole, words};
 use meshpace_units::Span;

@@ -1,7 +1,7 @@
 //! TCP-ADA's receiver: it acknowledges when the stream of segments pauses.
 
 use super::gap::Gap;
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, InOrder, When};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
 use meshpace_units::{Instant, Span};

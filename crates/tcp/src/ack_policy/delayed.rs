@@ -1,6 +1,6 @@
 //! Delayed acknowledgements.
 
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, InOrder, When};
 use alloc::boxed::Box;
 use meshpace_keys::{Key, Values};
 use meshpace_units::Span;

@@ -1,7 +1,7 @@
 //! Dynamic delayed acknowledgements as WiFu had them: when its thesis was measured, and in the end.
 
+use super::AckPolicyPart;
 use super::dynamic_delayed::{AckUnit, DynamicDelayed, Echo, OutOfOrder};
-use super::policy::AckPolicyPart;
 use meshpace_keys::Key;
 
 pub(super) static PART: AckPolicyPart = AckPolicyPart::new(

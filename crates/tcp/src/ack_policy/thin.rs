@@ -1,7 +1,6 @@
 //! Thin acknowledgements: as few as a sender can do with (docs/law.md).
 
-use super::arrived::{Arrived, Order};
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, Arrived, InOrder, Order, When};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
 use meshpace_units::{Instant, Span};

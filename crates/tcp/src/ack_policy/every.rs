@@ -1,6 +1,6 @@
 //! Every segment is acknowledged at once.
 
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, InOrder, When};
 use alloc::boxed::Box;
 
 /// An acknowledgement a segment (ns-2's `TCPSink`).

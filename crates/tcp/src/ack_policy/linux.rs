@@ -1,8 +1,7 @@
 //! Acknowledgements as Linux's receiver sends them: quick at first, then every second segment, or after a wait that follows how
 //! far apart segments come (net/ipv4/tcp_input.c, tcp_event_data_recv; tcp_output.c, tcp_send_delayed_ack).
 
-use super::arrived::{Arrived, Order};
-use super::policy::{AckPolicy, AckPolicyPart, Early, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, Arrived, Early, InOrder, Order, When};
 use alloc::boxed::Box;
 use meshpace_keys::{Key, Preset};
 use meshpace_units::{Instant, Span};

@@ -1,7 +1,7 @@
 //! TACK's rule: periodic acknowledgements where a window is many segments, by count where it is few.
 
 use super::delayed::DELAY;
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, InOrder, When};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
 use meshpace_units::{Instant, Span};

@@ -2,7 +2,7 @@
 
 use super::delayed::DELAY;
 use super::gap::Gap;
-use super::policy::{AckPolicy, AckPolicyPart, InOrder, When};
+use super::{AckPolicy, AckPolicyPart, InOrder, When};
 use alloc::boxed::Box;
 use meshpace_keys::Key;
 use meshpace_units::{Instant, Span};
