@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from meshpace.emulation.runs import _is_server
+from meshpace.emulation.session import how_long
 
 
 @pytest.mark.parametrize(
@@ -35,3 +36,9 @@ def test_a_server_is_one(command: str) -> None:
 )
 def test_others_say_what_they_have_to_say(command: str) -> None:
     assert not _is_server(command)
+
+
+def test_a_terminal_is_told_how_long_it_takes() -> None:
+    timed = {"measure": {"kind": "time", "duration_s": 25.0}}
+    assert how_long("mesh", timed, 2.0).startswith("mesh: it runs for 50 s, ")
+    assert "until all is measured" in how_long("mesh", {"measure": {"kind": "batches", "packets": 5}}, 1.0)

@@ -12,7 +12,7 @@ from commanding import CHAIN, Cli
 from meshpace import engine
 from meshpace.rates_used import rate_rows
 from meshpace.results import FlowLoss, RunResult
-from meshpace.why import CAUSES, aggregated, by_cause, carrying, suffering, verdicts
+from meshpace.why import CAUSES, aggregated, by_cause, carrying, suffering, told, verdicts
 from test_bad_input import expect_refusal
 
 LONG = CHAIN.replace("hops = 2", "hops = 8").replace('to = "n2"', 'to = "n8"').replace("4s", "30s")
@@ -49,7 +49,8 @@ def test_a_full_queue_is_told_of() -> None:
     (link,) = (link for link in run["links"] if (link["from"], link["to"]) == ("n0", "n1"))
     assert queue["packets"] == link["queue_drops"]
     (verdict,) = verdicts(run, losses)
-    assert "dropped by a queue at n0 → n1" in verdict.top
+    assert verdict.top == f"losses: {queue['packets']:,} data packets (dropped by a queue) at n0 → n1"
+    assert told({**queue, "kind": "ack", "packets": 1}) == "1 acknowledgement (dropped by a queue) at n0 → n1"
 
 
 def test_a_wired_link_is_told_of() -> None:

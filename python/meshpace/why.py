@@ -106,10 +106,16 @@ def way(link: LinkResult) -> str:
     return f"{ends}, {link['frequency_hz'] / 1e6:g} MHz" if number is None else f"{ends}, channel {number}"
 
 
+def told(loss: FlowLoss) -> str:
+    """How many packets of which kind were lost, why, and where: ``3 data packets (no route) at n1``."""
+    word = "data packet" if loss["kind"] == "data" else "acknowledgement"
+    many = "" if loss["packets"] == 1 else "s"
+    return f"{loss['packets']:,} {word}{many} ({CAUSES[loss['cause']]}) at {place(loss)}"
+
+
 def _where(loss: FlowLoss, links: Sequence[LinkResult]) -> str:
     """The greatest loss in words, with what its link suffered."""
-    kind = "packets" if loss["kind"] == "data" else "acknowledgements"
-    text = f"{loss['packets']:,} {kind} {CAUSES[loss['cause']]} at {place(loss)}"
+    text = told(loss)
     between = [link for link in links if link["from"] == loss["from"] and link["to"] == loss["to"]]
     collisions = sum(link["collisions"] for link in between)
     if loss["cause"] == "given-up" and collisions:

@@ -215,11 +215,11 @@ def _run(
     vary = Vary(("flow",), tuple((pattern.setting,) for pattern in found))
     schemes = (asked.baseline, *asked.schemes)
     asks = Sweep((asked.source,), seeds, (vary,), schemes, asked.settings, asked.formulas)
-    main = run_sweep(asks, store, workers)
+    main = run_sweep(asks, store, workers, what="advise, pacing")
     instead = {
         change: run_sweep(
             Sweep((asked.source,), seeds, (vary,), (asked.baseline,), (*asked.settings, *change.settings)),
-            store, workers,
+            store, workers, what=f"advise, {change.what}",
         )
         for change in tried
     }  # fmt: skip

@@ -14,13 +14,12 @@ from meshpace.rates_used import rate_rows
 from meshpace.results import LinkResult, RunResult
 from meshpace.why import (
     AGGREGATE_HEADS,
-    CAUSES,
     Aggregated,
     Verdict,
     aggregate_cells,
     frame_rows,
-    place,
     suffering,
+    told,
     way,
 )
 
@@ -32,17 +31,14 @@ def print_why(run: RunResult, found: Sequence[Verdict]) -> None:
     """For each flow its top cause and its losses; then the links that suffer most, and frames of several packets."""
     terminal = console()
     for verdict in found:
+        terminal.print()
         flow = verdict.flow
         starved = f" [red]starved: {verdict.share:.0%} of an equal share[/]" if verdict.starved else ""
         terminal.print(f"[bold]{flow['id']}  {flow['from']} → {flow['to']}[/]{starved}", highlight=False)
         terminal.print(f"  held back by {verdict.top}", highlight=False, soft_wrap=True, markup=False)
         for loss in verdict.losses:
-            kind = "data" if loss["kind"] == "data" else "acknowledgements"
-            terminal.print(
-                f"  {loss['packets']:>8,} {kind} {CAUSES[loss['cause']]} at {place(loss)}",
-                highlight=False,
-                markup=False,
-            )
+            terminal.print(f"    {told(loss)}", highlight=False, soft_wrap=True, markup=False)
+    terminal.print()
     _print_suffering(terminal, suffering(run["links"]))
     _print_aggregates(terminal, frame_rows(run["links"]))
     _print_rates(terminal, rate_rows(run["links"]))

@@ -112,6 +112,8 @@ def emulate(plan: Plan) -> Emulated:
         watch = stack.enter_context(_watched(hosts, tell)) if is_watched else None
         zero = time.monotonic()
         process.begin()
+        if sys.stderr.isatty():
+            print(how_long(name, resolved, plan.dilation), file=sys.stderr)
         convergence = _converged(plan, mine, watch, process, stack) if plan.daemon and watch is not None else None
         run_all(runs, mine.folder, zero, plan.dilation, process)
         complaints = []
@@ -130,6 +132,13 @@ def emulate(plan: Plan) -> Emulated:
         if plan.save_routes is not None and convergence is not None and convergence.still is not None:
             save(plan.save_routes, plan.job, emulated.result, convergence.routes)
         return emulated
+
+
+def how_long(name: str, resolved: Mapping[str, Any], dilation: float) -> str:
+    """What a terminal is told at the beginning: an emulation is silent until its end, which may be minutes away."""
+    measure = resolved["measure"]
+    until = f"for {measure['duration_s'] * dilation:g} s" if measure["kind"] == "time" else "until all is measured"
+    return f"{name}: it runs {until}, and prints its results then; Ctrl-C ends it without them"
 
 
 @contextmanager

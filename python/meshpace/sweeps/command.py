@@ -68,9 +68,11 @@ def sweep(
 
 def carry_out(
     asked: Sweep, directory: Path, threads: int | None, executor: str, precision: precisions.Precision | None,
-    budget_s: float, outputs: Outputs, page: Callable[[Swept], Report] | None = None,
+    budget_s: float, outputs: Outputs, page: Callable[[Swept], Report] | None = None, what: str = "sweep",
 ) -> Swept:  # fmt: skip
     """Runs the sweep and writes the files, which take their places together at the end; the report is ``page``.
+
+    ``what`` is the command's name, under which progress is told.
 
     Raises:
         OSError: a file cannot be written, which is said before anything is run.
@@ -90,7 +92,7 @@ def carry_out(
             require_matplotlib("a figure as PDF" if outputs.pdf is not None else "a figure as SVG")
         tell(asked.job(cell, 1) for cell in asked.cells())
         with workers(executor, threads) as hands, naming(by_vary(asked.keys)):
-            swept = run_sweep(asked, store, hands, precision, budget_s)
+            swept = run_sweep(asked, store, hands, precision, budget_s, what)
         write(swept, drafts, page)
     return swept
 

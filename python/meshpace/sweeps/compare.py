@@ -96,7 +96,7 @@ def of_sweep(asked: Sweep, store: Path, threads: int | None, executor: str, outp
             f"compare: found one scenario and {'one scheme' if asked.schemes[0] else 'no --scheme'}; allowed: several "
             "scenarios, several schemes (--scheme A,B), or several stores"
         )
-    swept = carry_out(asked, store, threads, executor, None, 0.0, outputs, _page)
+    swept = carry_out(asked, store, threads, executor, None, 0.0, outputs, _page, "compare")
     return side_by_side(swept)
 
 

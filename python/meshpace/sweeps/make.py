@@ -48,9 +48,10 @@ class Swept:
 
 
 def run_sweep(
-    sweep: Sweep, store: Store, workers: Workers, precision: Precision | None = None, budget_s: float = float("inf")
-) -> Swept:
-    """Every run of the sweep, from the store or made now.
+    sweep: Sweep, store: Store, workers: Workers, precision: Precision | None = None,
+    budget_s: float = float("inf"), what: str = "sweep",
+) -> Swept:  # fmt: skip
+    """Every run of the sweep, from the store or made now; progress is told under the name ``what``.
 
     With a precision, seeds are added; ``budget_s`` bounds what the added runs take over the workers, by the times that
     are kept with them.
@@ -62,7 +63,7 @@ def run_sweep(
     """
     swept = Swept(sweep, precision)
     wanted = dict.fromkeys(sweep.cells(), sweep.seeds)
-    _extend(swept, wanted, store, workers, "sweep")
+    _extend(swept, wanted, store, workers, what)
     spent = 0.0
     while precision is not None and (lacking := _lacking(swept, precision)):
         expected = sum(seeds * _took(swept.records[cell]) for cell, seeds in lacking.items()) / workers.count
