@@ -3,8 +3,9 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use meshpaced::control::Filter;
 use meshpaced::control::protocol::Request;
-use meshpaced::control::{Filter, find_flow};
+use meshpaced::flow_name::find_flow;
 use meshpaced::foreign::{REQUEST_MAX, requests, scrape};
 
 fuzz_target!(|input: (u8, &[u8])| {

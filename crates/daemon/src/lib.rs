@@ -1,6 +1,6 @@
 //! meshpaced: the live side of meshpace.
 //!
-//! The data path of the gateway is one thread ([`gateway`]) that owns all flow state; everyone else (control socket,
+//! The data path of the gateway is one thread ([`data_thread`]) that owns all flow state; everyone else (control socket,
 //! metrics) asks it through [`state`].
 
 pub mod cli;
@@ -8,6 +8,7 @@ pub mod config;
 #[cfg(feature = "ebpf")]
 pub mod congestion;
 pub mod control;
+pub mod data_thread;
 pub mod doctor;
 #[cfg(feature = "ebpf")]
 pub mod ebpf;
@@ -16,6 +17,7 @@ pub mod endpoint;
 pub mod events;
 pub mod explain;
 pub mod failure;
+pub mod flow_name;
 pub mod flows;
 #[cfg(feature = "foreign")]
 pub mod foreign;
@@ -43,6 +45,7 @@ mod text;
 mod tool;
 #[cfg(feature = "top")]
 pub mod top;
+pub mod treatment;
 pub mod trial;
 pub mod undo;
 

@@ -40,7 +40,7 @@ pub struct Config {
     /// What goes into the mesh, by host.
     pub hosts: Hosts,
     /// How what is switched on is compared with what was before; `None`: not at all.
-    pub guard: Option<crate::guard::Terms>,
+    pub guard: Option<GuardTerms>,
     /// The kernel's packet queue.
     pub nfqueue: Nfqueue,
     /// The control socket.
@@ -53,6 +53,17 @@ pub struct Config {
     pub host: Host,
     /// Thin acknowledgements at the mesh's edge (`meshpaced edge`).
     pub edge: Edge,
+}
+
+/// How the guard compares ([`crate::guard`]).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct GuardTerms {
+    /// Length of a block.
+    pub block: Span,
+    /// Pairs of blocks that have to count.
+    pub pairs: u32,
+    /// It goes back if pacing brings this part less, or more of it.
+    pub loss: f64,
 }
 
 /// What the daemon does with a flow.

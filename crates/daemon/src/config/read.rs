@@ -2,10 +2,9 @@
 
 use super::keys::{MAX_HOPS, ROOT};
 use super::{
-    Config, Control, Datapath, Edge, EdgeDatapath, Events, Flows, HopSource, Hops, Host, Hosts, Memory, Mesh,
-    Metrics, Mode, Nfqueue, RateSource, Subnet, parameters,
+    Config, Control, Datapath, Edge, EdgeDatapath, Events, Flows, GuardTerms, HopSource, Hops, Host, Hosts,
+    Memory, Mesh, Metrics, Mode, Nfqueue, RateSource, Subnet, parameters,
 };
-use crate::guard::Terms;
 use ipnet::IpNet;
 use meshpace_gateway::{Equipment, Find, ShaperConfig, ShareBy};
 use meshpace_keys::Word;
@@ -121,8 +120,8 @@ fn read_hosts(settings: &Settings<'_>, reference: Rate, held_max: usize) -> Resu
     Ok(Hosts { shaper, flows: settings.choice("flows", &[("paced", Flows::Paced), ("free", Flows::Free)])? })
 }
 
-fn read_guard(settings: &Settings<'_>) -> Result<Option<Terms>, FileError> {
-    let terms = Terms {
+fn read_guard(settings: &Settings<'_>) -> Result<Option<GuardTerms>, FileError> {
+    let terms = GuardTerms {
         block: settings.value("block")?.span(),
         pairs: settings.value("pairs")?.count(),
         loss: settings.value("loss")?.real(),

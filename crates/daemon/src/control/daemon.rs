@@ -1,7 +1,6 @@
 //! What clients' requests lead to.
 
 use super::data::{DataThread, Unanswered};
-use super::flow_name::{find_flow, flow_name};
 use super::foretelling;
 use super::guarding::InForce;
 use super::modes::{said_of_mode, with_mode};
@@ -11,6 +10,7 @@ use super::sort::{Filter, SortKey};
 use crate::Failure;
 use crate::config::{Config, Datapath, Mode};
 use crate::events::{By, Event, Sink};
+use crate::flow_name::{find_flow, flow_name};
 use crate::foresight::{Compared, Foresight, Kept};
 use crate::plausible::Doubt;
 use crate::state::{self, Snapshot};

@@ -1,13 +1,13 @@
 //! Forecasts as clients are told them, and the asking for them before pacing is switched on.
 
 use super::data::DataThread;
-use super::flow_name::flow_name;
 use super::protocol::{ComparedForecast, Forecasts};
 use super::report::payload_rate;
 use crate::config::Config;
+use crate::flow_name::flow_name;
 use crate::foresight::{self, Foresight, Foretold};
-use crate::gateway::treatment;
 use crate::state::FlowReport;
+use crate::treatment::treatment;
 use meshpace_gateway::Treatment;
 use meshpace_units::{Instant, Rate};
 use std::cmp::Reverse;

@@ -13,7 +13,6 @@ pub mod command;
 pub(crate) mod connection;
 mod daemon;
 mod data;
-mod flow_name;
 mod foretelling;
 mod guarding;
 mod modes;
@@ -28,7 +27,6 @@ pub(crate) use client::unexpected;
 pub use client::{Client, SocketArgs};
 pub use daemon::{Daemon, How, Reloaded};
 pub use data::{DataThread, Unanswered};
-pub use flow_name::{end_name, find_flow, flow_name};
 #[cfg(test)]
 pub(crate) use report::status as status_of;
 pub(crate) use report::{bypasses, fairness, jain, unread};

@@ -1,11 +1,11 @@
 //! From what the data thread tells to what clients are told.
 
-use super::flow_name::{end_name, flow_name};
 use super::protocol::{
     Detail, Doubt, Fairness, Flow, FlowCounts, Forecast, FoundRate, HostShare, Hosts, Lateness, Law,
     OtherLaw, Policy, Sample, Share, Standing, Status, Step, SubnetMode, Totals, Wait,
 };
 use crate::config::Config;
+use crate::flow_name::{end_name, flow_name};
 use crate::plausible;
 use crate::state::{self, FlowDetail, FlowReport, HostsReport, Snapshot};
 use crate::text::treatment_name;
@@ -306,7 +306,7 @@ pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant, sampled:
         policy: Policy {
             mode: policy.mode.name().into(),
             paced_share: policy.paced_share,
-            draw: crate::gateway::draw(config.ab_seed, key),
+            draw: crate::treatment::draw(config.ab_seed, key),
         },
         segment_bytes: detail.report.segment.0,
         law: law.and_then(|law| law.rate_law()).map(law_of),

@@ -8,9 +8,12 @@ use super::opening::{Opened, paces, prepare, shaper, unprepare};
 use super::qdisc;
 use super::shaping::{self, Hosts};
 use crate::config::{Config, Flows, Mode};
-use crate::gateway::{Asking, Channel, no_lateness, treatment};
+use crate::data_thread::{Asking, Channel};
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
-use crate::state::{DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread};
+use crate::state::{
+    DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread, no_lateness,
+};
+use crate::treatment::treatment;
 use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
 use meshpace_linux::{Poller, monotonic_now};
 use meshpace_pacing::LinkRates;

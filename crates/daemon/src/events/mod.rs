@@ -11,11 +11,9 @@
 mod event;
 mod limiter;
 mod target;
-mod watch;
 mod writer;
 
 pub use event::{By, Event, FlowClosed, FlowOpened};
-pub use watch::{Differences, Watch};
 pub use writer::{Log, Sink};
 
 /// Version of the lines' layout; changes only when a key's meaning does.

@@ -1,12 +1,11 @@
 //! The gateway as a process: the data thread and those around it, from the first rule to the last packet.
 
 use super::datapath;
-use super::heartbeat::Heartbeat;
 use super::services::Services;
 use super::standing_rules::StandingRules;
-use super::worker::Worker;
 use crate::Failure;
 use crate::config::{self, Config, Datapath};
+use crate::data_thread::{Heartbeat, Worker};
 #[cfg(feature = "ebpf")]
 use crate::ebpf;
 use crate::events::Sink;

@@ -5,19 +5,17 @@
 //! flows takes over: all state is soft (schemes.md 3.1).
 
 use super::dispatcher::Dispatcher;
-use super::echoes::Asking;
-use super::heartbeat::Heartbeat;
 use super::sampling::Sampling;
 use crate::config::Config;
+use crate::data_thread::{Asking, Channel};
 use crate::hops::Directory;
 use crate::rules::REPAIR_MARK;
 use crate::state::{Page, Request, Snapshot};
-use meshpace_linux::{Deadline, NfQueue, Options, Poller, RawSender, Waker, monotonic_now, realtime};
+use meshpace_linux::{Deadline, NfQueue, Options, Poller, RawSender, monotonic_now, realtime};
 use meshpace_units::Instant;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::atomic::Ordering;
 
 /// Batches taken from the queue before timers and questions get their turn.
 const TURNS: usize = 8;
@@ -32,21 +30,6 @@ const QUEUE: u64 = 0;
 const DEADLINE: u64 = 1;
 const WAKER: u64 = 2;
 const ECHOES: u64 = 3;
-
-/// The ways in and out of the data thread.
-#[derive(Debug)]
-pub struct Channel {
-    /// What is asked of it.
-    pub requests: Receiver<Request>,
-    /// Rung after a request and after `finish` is set.
-    pub waker: Waker,
-    /// Rung when it lets everything pass, on its way to its end.
-    pub stopping: Waker,
-    /// Set once no rule leads packets to it any more: the last word.
-    pub finish: Arc<AtomicBool>,
-    /// To be beaten while the thread gets on.
-    pub heartbeat: Heartbeat,
-}
 
 /// See the module's description.
 #[derive(Debug)]

@@ -1,15 +1,14 @@
 //! Between queue and engine: names of packets, verdicts, what is held, and what happens if the engine fails.
 
-use super::echoes::Request;
 use super::held_limit::HeldLimit;
 use super::interfaces::Interfaces;
-use super::lateness::{Lateness, no_lateness};
 use super::shaped::ShapedEngine;
 use super::wakeups::Wakeups;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
+use crate::data_thread::Request;
 use crate::hops::Directory;
-use crate::state::{DriverCounters, HostsReport};
+use crate::state::{DriverCounters, HostsReport, Lateness, no_lateness};
 use meshpace_linux::{PacketId, Queued, Verdicts};
 use meshpace_units::{Instant, Span};
 use std::collections::BTreeSet;

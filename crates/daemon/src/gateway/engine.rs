@@ -6,10 +6,10 @@
 //! 2. [`Engine::handle_timeout`] when [`Engine::poll_timeout`] says so, then `poll` until `None`.
 
 use super::segmentation::Segments;
-use super::treatment;
 use crate::config::Config;
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{FlowDetail, FlowReport, Unread};
+use crate::treatment::treatment;
 use meshpace_gateway::{
     Action, Activity, Departure, DupAck, FlowKey, FlowStats, Gateway, Rewrite, Route, RttOption, Side,
     TcpView, Treatment, Verdict,

@@ -4,10 +4,10 @@
 //! A hook sees the whole TCP packets of flows that are paced; all else goes by it, as does everything where there is no hook.
 
 use super::engine::side;
-use super::treatment;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::hops::Directory;
+use crate::treatment::treatment;
 use meshpace_gateway::{FlowKey, Side, TcpView, Treatment};
 use meshpace_hook::{Direction, Hooked, Leaving, Met, Passing, Rewrite};
 use meshpace_units::{Bytes, Ecn, Instant, Seq};

@@ -1,9 +1,10 @@
 //! The data thread's clients within the daemon: the control socket, the metrics, the event log.
 
-use super::worker::Worker;
+use super::watch::Watch;
 use crate::config::Config;
 use crate::control::{self, DataThread};
-use crate::events::{Event, Log, Sink, Watch};
+use crate::data_thread::Worker;
+use crate::events::{Event, Log, Sink};
 use crate::foresight::Kept;
 use crate::hops::Directory;
 use crate::{Failure, metrics};

@@ -1,11 +1,11 @@
 //! The engine with a shaper of hosts between it and the mesh ([`meshpace_gateway::Shaper`]), sans I/O: whatever goes into the mesh, TCP or
 //! not, waits there by host, after the engine has let it go. Its driver calls it as the [`Engine`] itself.
 
-use super::echoes::Request;
 use super::engine::side;
 use super::hooked::HookedEngine;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
+use crate::data_thread::Request;
 use crate::hops::{Directory, WirelessPath};
 use crate::state::HostsReport;
 use meshpace_gateway::{

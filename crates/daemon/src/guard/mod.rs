@@ -8,6 +8,7 @@ mod acknowledged;
 
 pub use acknowledged::Acknowledged;
 
+use crate::config::GuardTerms;
 use meshpace_units::random::Stream;
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -24,17 +25,6 @@ const LINGERS: Span = Span::from_secs(10);
 /// on its way at a look, and yet there is a download.
 const BUSY: f64 = 0.5;
 const TRAFFIC: Bytes = Bytes(10_000);
-
-/// How the guard compares.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Terms {
-    /// Length of a block.
-    pub block: Span,
-    /// Pairs of blocks that have to count.
-    pub pairs: u32,
-    /// It goes back if pacing brings this part less, or more of it.
-    pub loss: f64,
-}
 
 /// With pacing, or as it was before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,7 +85,7 @@ impl Outcome {
 /// See the module's description.
 #[derive(Debug)]
 pub struct Guard {
-    terms: Terms,
+    terms: GuardTerms,
     order: Stream,
     /// Since when the present block runs, and which it is: 0 is the first, which does not count.
     since: Instant,
@@ -116,7 +106,7 @@ pub struct Guard {
 impl Guard {
     /// Pacing begins at `now`. A first block with it does not count: connections find their rates.
     #[must_use]
-    pub fn new(terms: Terms, seed: u64, number: u64, now: Instant) -> Self {
+    pub fn new(terms: GuardTerms, seed: u64, number: u64, now: Instant) -> Self {
         Self {
             terms,
             order: Stream::new(seed, "guard", number),
@@ -146,7 +136,7 @@ impl Guard {
 
     /// How long the comparison takes at least, if there is traffic all the time.
     #[must_use]
-    pub fn length(terms: &Terms) -> Span {
+    pub fn length(terms: &GuardTerms) -> Span {
         terms.block * u64::from(1 + 2 * terms.pairs)
     }
 

@@ -3,12 +3,12 @@
 use super::*;
 use crate::control::tests::example;
 
-const TERMS: Terms = Terms { block: Span::from_secs(10), pairs: 6, loss: 1.0 / 3.0 };
+const TERMS: GuardTerms = GuardTerms { block: Span::from_secs(10), pairs: 6, loss: 1.0 / 3.0 };
 
 /// How a guard ends that looks once a second, if at each look the flows get what `bytes` says of second, side and seconds of the
 /// block, and want more if `want` says so of the second. With it the sides of all seconds.
 fn ends(
-    terms: Terms,
+    terms: GuardTerms,
     seed: u64,
     bytes: impl Fn(u64, Side, u64) -> u64,
     want: impl Fn(u64) -> bool,
@@ -149,7 +149,7 @@ fn what_flows_got_is_counted_once() {
 #[test]
 fn a_block_without_pacing_begins_when_nothing_waits_any_more() {
     for (waits, at_most) in [(6, 6), (10_000, 9)] {
-        let terms = Terms { block: Span::from_secs(3), pairs: 1, loss: 1.0 / 3.0 };
+        let terms = GuardTerms { block: Span::from_secs(3), pairs: 1, loss: 1.0 / 3.0 };
         let at = |second: u64| Instant::ZERO + Span::from_secs(second);
         let mut guard = Guard::new(terms, 1, 0, at(0));
         let (mut since, mut before) = (0, 0);

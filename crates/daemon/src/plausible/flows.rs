@@ -3,7 +3,7 @@
 use super::Facts;
 use super::doubt::{Evidence, Name};
 use crate::config::{HopSource, RateSource};
-use crate::control::flow_name;
+use crate::flow_name::flow_name;
 use crate::state::{FlowReport, Snapshot};
 use crate::text::{bit_rate, time};
 use meshpace_gateway::FlowKey;

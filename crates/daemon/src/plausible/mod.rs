@@ -2,7 +2,7 @@
 //!
 //! [`Plausibility`] is told facts once a second and answers with what began to be doubtful and what no longer is; it asks no other process.
 //! [`Machine`] gathers the facts of the machine; what tells them, publishes the doubts and writes events is
-//! [`Watch`](crate::events::Watch).
+//! `gateway/watch.rs`.
 
 mod book;
 mod doubt;

@@ -4,8 +4,8 @@
 //! that tell neither are asked for echoes by the driver.
 
 use super::layout::{Measurement, Sums};
+use crate::data_thread::Request as EchoRequest;
 use crate::ebpf::layout::{Event, EventKind};
-use crate::gateway::Request as EchoRequest;
 use meshpace_gateway::{By, Echo, Find, Finder, Found, Sign};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;

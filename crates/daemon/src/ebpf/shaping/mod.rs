@@ -10,8 +10,8 @@ mod layout;
 pub use kernel::{Kernel, Sizes, remove_leftovers};
 
 use crate::config::Config;
+use crate::data_thread::Request as EchoRequest;
 use crate::ebpf::layout::Event;
-use crate::gateway::Request as EchoRequest;
 use crate::hops::{Directory, WirelessPath};
 use crate::state::HostsReport;
 use finding::Finding;

@@ -284,7 +284,7 @@ fn modes_differ_by_subnet_and_flows_by_their_draw() {
     let paced: Vec<_> = flows.iter().filter(|flow| flow.treatment == Treatment::Pace).collect();
     assert!((70..=130).contains(&paced.len()), "{} of 200", paced.len());
     let seed = w.engine.config().ab_seed;
-    assert!(paced.iter().all(|flow| treatment::draw(seed, &flow.stats.key) < 0.5));
+    assert!(paced.iter().all(|flow| crate::treatment::draw(seed, &flow.stats.key) < 0.5));
     let off = build(
         Ipv4Addr::new(192, 0, 2, 1).into(),
         Ipv4Addr::new(10, 77, 1, 9).into(),

@@ -1,6 +1,5 @@
 //! The data thread's life: how it is started, told things and ended.
 
-use super::datapath::Channel;
 use super::heartbeat::Heartbeat;
 use crate::Failure;
 use crate::state::Request;
@@ -8,12 +7,27 @@ use meshpace_linux::Waker;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Sender, channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 /// How long the data thread may take for a sign of life.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The ways in and out of the data thread.
+#[derive(Debug)]
+pub struct Channel {
+    /// What is asked of it.
+    pub requests: Receiver<Request>,
+    /// Rung after a request and after `finish` is set.
+    pub waker: Waker,
+    /// Rung when it lets everything pass, on its way to its end.
+    pub stopping: Waker,
+    /// Set once no rule leads packets to it any more: the last word.
+    pub finish: Arc<AtomicBool>,
+    /// To be beaten while the thread gets on.
+    pub heartbeat: Heartbeat,
+}
 
 /// The data thread.
 #[derive(Debug)]

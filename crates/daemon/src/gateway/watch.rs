@@ -2,9 +2,10 @@
 //! would pay for each of them on the way of a packet. The same looks tell whether what is believed can be
 //! ([`plausible`](crate::plausible)).
 
-use super::{Event, FlowClosed, FlowOpened, Sink};
-use crate::control::{Daemon, flow_name};
-use crate::gateway::Strays;
+use super::strays::Strays;
+use crate::control::Daemon;
+use crate::events::{Event, FlowClosed, FlowOpened, Sink};
+use crate::flow_name::flow_name;
 use crate::hops::Directory;
 use crate::plausible::{Changes, Facts, Machine, Plausibility};
 use crate::state::{DriverCounters, FlowReport, Snapshot};

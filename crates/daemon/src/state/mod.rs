@@ -1,13 +1,15 @@
 //! What the data thread is asked, and what it tells. It copies; others format.
 
+mod lateness;
+
 pub use crate::config::{HopSource, Mode};
+pub use lateness::{Lateness, no_lateness};
 pub use meshpace_gateway::Traffic;
 
 use crate::config::Config;
-use crate::gateway::{Lateness, Treatment, no_lateness};
 use meshpace_gateway::{
     Counters, Explanation, FlowKey, FlowStats, Found, HostStats, RoundTrips, ShaperConfig, ShaperCounters,
-    Waits,
+    Treatment, Waits,
 };
 use meshpace_units::{Bytes, Instant, Rate};
 use std::sync::mpsc::Sender;
@@ -24,7 +26,7 @@ pub enum Request {
     /// Put another configuration in force; flows are kept. Answers what the operator should know about it, or why the
     /// earlier one stays in force.
     Reload(Box<Config>, Sender<Result<String, String>>),
-    /// Give a sign of life now ([`crate::gateway::Heartbeat`]), then answer.
+    /// Give a sign of life now ([`crate::data_thread::Heartbeat`]), then answer.
     Sign(Sender<()>),
     /// Release what is held, in order, and end.
     Stop,

@@ -134,7 +134,7 @@ impl Asking {
         }
     }
 
-    /// As [`Echoes::receive`].
+    /// Hands over the hosts that have answered, and the numbers of their requests; no host where none may be asked.
     ///
     /// # Errors
     /// What the kernel answers.
