@@ -22,11 +22,11 @@ _PLACES = {
     "RoutingResult": ("Routing", "routing"),
     "RelayResult": ("A relay", "relays"),
     "HopDelayResult": ("Delays over the next hops", "hop_delays"),
-    "QueueResult": ("What waited in a node's queue", "queues"),
-    "QueuedFlow": ("What waited of a flow there", "queues.flows"),
+    "QueueResult": ("Packets that waited in a node's queue", "queues"),
+    "QueuedFlow": ("Packets of a flow that waited there", "queues.flows"),
     "NodeLoad": ("What a node sent for a flow", "flows.load"),
     "LoadResult": ("Packets of one kind", "flows.load.data"),
-    "Stamped": ("Beside the run: what made it", ""),
+    "Stamped": ("The engine that made the run", ""),
 }
 """Heading, and where it stands in the JSON."""
 _TYPES = {
@@ -39,10 +39,13 @@ _TYPES = {
 _HEAD = (
     "# Fields of a result",
     "",
-    "What `meshpace run --json` prints and `meshpace.run` returns. Written by `python tests/result_fields.py`, from",
-    "what the engine's sources say of each field; a test holds it against them and against runs. Seconds, bit/s,",
-    "bytes; what does not apply is null, never 0. Counters and rates cover the measured interval, but for `wall_s`,",
-    "`events`, `frames` and `simulated_s`. How they are meant in full: [contract.md](contract.md).",
+    "A run's result is one JSON object. `meshpace run --json` prints it, and `meshpace.run` returns it. This page",
+    "lists its fields. Times are in seconds, rates in bit/s, sizes in bytes. A value that does not apply is null,",
+    "never 0. Counters and rates cover the measured interval; `wall_s`, `events`, `frames` and `simulated_s` cover",
+    "the whole run. [contract.md](contract.md) says what each is meant to be in full.",
+    "",
+    "`python tests/result_fields.py` writes this page from the engine's sources; a test holds it against them and",
+    "against runs.",
     "",
 )
 

@@ -133,8 +133,9 @@ impl<P> FairQueues<P> {
         cut.into_iter().map(|(packet, _)| packet).collect()
     }
 
-    /// Takes the first packet out of the longest queue. Of several as long, of the one that had its turn last, and then of the one whose
-    /// packet came last: a flow that has got nothing yet, or asks again because its packet was lost, is spared, lest it lose each one.
+    /// Takes the first packet out of the longest queue. Of several queues as long, it takes the one that was served last, and then the
+    /// one whose packet came last. So a flow that has got nothing yet, or asks again because its packet was lost, does not lose every
+    /// packet.
     pub fn cut_latest_served(&mut self) -> Option<P> {
         let waiting = self.flows.iter_mut().map(|(_, flow)| flow).filter(|flow| !flow.queue.is_empty());
         let longest =

@@ -24,8 +24,8 @@ impl FlowHash {
 
     /// The same, with every bit mixed into every other: the output function of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
     ///
-    /// FNV-1a moves the last bytes that it read into the middle of the hash only: of connections whose ports lie side by side many share
-    /// a queue, as long as that is told by the high bits alone.
+    /// FNV-1a moves the last bytes that it read only into the middle of the hash. If the high bits alone choose the queue, many
+    /// connections whose ports lie side by side would share one.
     #[must_use]
     pub const fn mixed(self) -> Self {
         let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -15,8 +15,8 @@ const LISTED: usize = 10;
 /// Arguments of `meshpaced explain`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// The flow, as 10.1.2.3:5001-93.184.216.34:443 (mesh end first), or a part of that which only it has. An address,
-    /// a prefix or a port (:443) of several lists them.
+    /// The flow: its name, mesh end first (10.1.2.3:5001-93.184.216.34:443), or any part that no other flow's name
+    /// has. An address, a prefix or a port (:443) that several flows have lists them.
     flow: String,
     /// Print the daemon's answer as JSON, with units in the keys.
     #[arg(long)]
@@ -131,7 +131,7 @@ fn head(out: &mut String, Detail { flow, policy, .. }: &Detail) {
     }
 }
 
-/// What waits, and what became of what waited: only what there was.
+/// Packets of the flow that wait, and what became of those that waited; empty figures are left out.
 fn queue(out: &mut String, flow: &Flow) {
     let mut parts = vec![format!(
         "  queue     {} wait, for {} (smoothed)",

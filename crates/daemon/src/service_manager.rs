@@ -1,4 +1,5 @@
-//! What is told to the service manager: sd_notify(3)'s protocol, datagrams to the socket that `NOTIFY_SOCKET` names.
+//! Messages to the service manager by the protocol of sd_notify(3): datagrams to the socket that `NOTIFY_SOCKET`
+//! names.
 
 use meshpace_units::Span;
 use std::ffi::{OsStr, OsString};

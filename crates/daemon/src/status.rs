@@ -5,11 +5,11 @@ use crate::control::protocol::{
     Forecasts, FoundRate, HostShare, Reply, Request, Sample, Share, Status, Wait,
 };
 use crate::control::{Client, SocketArgs, unexpected};
-use crate::text::{Column, bit_rate, count, or_unknown, size, table, time};
+use crate::text::{Column, bit_rate, count, counted, or_unknown, size, table, time};
 use std::fmt::Write;
 use std::process::ExitCode;
 
-/// What is told of a host, in order.
+/// The heads of a host's columns, in order.
 pub(crate) const HOST_HEADS: [&str; 9] =
     ["host", "rate", "weight", "cap", "hops", "price", "flows", "waiting", "wait"];
 
@@ -120,7 +120,7 @@ fn summary(out: &mut String, status: &Status) {
     line(out, "waits", waits(&status.wait));
 }
 
-/// Of how many packets what is told is, and what that makes wrong.
+/// How many of the packets the daemon sees, and how wrong that makes goodputs.
 fn of_a_sample(sample: &Sample) -> String {
     let (most, seen) = (count(sample.most_pps.into()), count(sample.seen_pps));
     let error = or_unknown(sample.goodput_error, |error| format!("{:.1} %", 100.0 * error));
@@ -251,7 +251,11 @@ fn fairness(out: &mut String, status: &Status) {
     line(
         out,
         "fairness",
-        format!("Jain's index {jain} over {} active flows, mean {}", fairness.active, bit_rate(mean)),
+        format!(
+            "Jain's index {jain} over {}, mean {}",
+            counted(fairness.active as u64, "active flow"),
+            bit_rate(mean)
+        ),
     );
     if fairness.active < 2 {
         return;

@@ -62,6 +62,13 @@ pub fn count(n: u64) -> String {
     text
 }
 
+/// A number with the noun that it counts: `1 hop`, `2 hops`.
+#[must_use]
+pub fn counted(n: u64, noun: &str) -> String {
+    let plural = if n == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(n))
+}
+
 fn scaled(value: f64, step: f64, units: &[&str]) -> String {
     let mut value = value;
     let mut units = units.iter();
@@ -184,6 +191,7 @@ mod tests {
 
     #[test]
     fn counts_are_grouped() {
+        assert_eq!((counted(1, "hop"), counted(1_234, "hop")), ("1 hop".into(), "1,234 hops".into()));
         let grouped = [0, 999, 1_000, 1_234_567].map(count);
         assert_eq!(grouped, ["0", "999", "1,000", "1,234,567"]);
     }

@@ -29,7 +29,7 @@ pub enum ToolError {
     Refused {
         /// The command as typed.
         call: String,
-        /// What it printed on standard error, on one line.
+        /// The program's standard error, on one line.
         message: String,
     },
 }

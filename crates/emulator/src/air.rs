@@ -28,12 +28,12 @@ pub struct Clock {
     radios: Rc<RefCell<Vec<AirTime>>>,
 }
 
-/// The time that frames of a radio took, of the measured interval.
+/// How long a radio was on the air in the measured interval.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct AirTime {
-    /// All of them: the answers to others, each attempt.
+    /// Seconds that all its frames took: data, answers to other radios, and each attempt.
     pub airtime_s: f64,
-    /// Those that were for all or for several.
+    /// Seconds that frames for all or for several stations took.
     pub airtime_to_all_s: f64,
 }
 

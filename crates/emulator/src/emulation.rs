@@ -201,8 +201,8 @@ impl<'a> Emulation<'a> {
         self.ports.iter().position(|port| *port == Port { host, behind })
     }
 
-    /// A packet or frame comes out of a port, by its index, and sets out, or has crossed its gateway, at the time up to which things have [happened](Self::advance). What is no
-    /// packet, or is for no host here (a router's multicast), goes no further.
+    /// A packet or frame comes out of a port, by its index, and sets out, or has crossed its gateway, at the time up to which things have
+    /// [happened](Self::advance). Bytes that are no packet, and packets for no host here (a router's multicast), go no further.
     pub fn send(&mut self, now: Instant, port: usize, bytes: &[u8]) {
         let Port { host, behind } = self.ports[port];
         let from = self.hosts[host];
@@ -243,7 +243,7 @@ impl<'a> Emulation<'a> {
         }
     }
 
-    /// What came of it up to `stopped`, what went from host to host, and the frames of nodes whose kernels forward.
+    /// The results up to `stopped`, the traffic from host to host, and the frames of nodes whose kernels forward.
     #[must_use]
     pub fn report(
         self,

@@ -11,24 +11,24 @@ pub struct Lateness {
     max: Span,
 }
 
-/// What a run's lateness comes to. Of nothing delivered nothing can be said.
+/// How late the deliveries of a run were. Without deliveries nothing can be said.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verdict {
     /// True if the share of late deliveries is no more than a thousandth.
     pub valid: Option<bool>,
-    /// Later than this is late.
+    /// A delivery that is more seconds late than this counts as late.
     pub bound_s: f64,
-    /// Deliveries.
+    /// The number of deliveries.
     pub deliveries: u64,
-    /// The share that was late.
+    /// The share of the deliveries that were late.
     pub share_late: Option<f64>,
-    /// Median, to 1 %.
+    /// Median lateness, seconds, to 1 %.
     pub p50_s: Option<f64>,
-    /// What 99 % do not exceed.
+    /// The lateness that 99 % of the deliveries do not exceed, seconds.
     pub p99_s: Option<f64>,
-    /// What 99.9 % do not exceed.
+    /// The lateness that 99.9 % of the deliveries do not exceed, seconds.
     pub p999_s: Option<f64>,
-    /// The latest.
+    /// The latest delivery, seconds.
     pub max_s: Option<f64>,
 }
 

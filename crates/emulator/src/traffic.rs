@@ -33,7 +33,7 @@ struct Pair {
     longest_gap: Option<Span>,
 }
 
-/// What a real host sent to another one, over the measured interval.
+/// What a real host sent to another one in the measured interval.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficResult {
     /// The sender.
@@ -42,25 +42,25 @@ pub struct TrafficResult {
     pub to: String,
     /// IP packets sent.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub bytes: u64,
-    /// Those of them that were pure TCP acknowledgements.
+    /// Pure TCP acknowledgements among these packets.
     pub acks: u64,
-    /// Those that arrived.
+    /// Packets that arrived.
     pub delivered: u64,
-    /// Their bytes.
+    /// Bytes of the packets that arrived.
     pub delivered_bytes: u64,
     /// Radio links on the way, median.
     pub hops: Option<u16>,
-    /// The longest time from one delivery to the next: an outage, where something was sent all the time.
+    /// The longest time from one delivery to the next, seconds: an outage, if the host sent all the time.
     pub longest_gap_s: Option<f64>,
-    /// Mean of the simulated time from device to device.
+    /// Mean simulated time of a packet from device to device, seconds.
     pub delay_mean_s: Option<f64>,
-    /// Median of it, to 1 %.
+    /// Median simulated time from device to device, seconds, to 1 %.
     pub delay_p50_s: Option<f64>,
-    /// What 95 % do not exceed.
+    /// The time from device to device that 95 % of the packets do not exceed, seconds.
     pub delay_p95_s: Option<f64>,
-    /// What 99 % do not exceed.
+    /// The time from device to device that 99 % of the packets do not exceed, seconds.
     pub delay_p99_s: Option<f64>,
 }
 

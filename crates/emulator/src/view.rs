@@ -2,8 +2,8 @@
 //!
 //! A reader cannot make the emulation late. The engine's thread puts a snapshot of bounded size together and hands it
 //! over; another thread, without real-time priority, writes it. While that one is still at work on earlier ones, because
-//! the reader does not keep up, snapshots are left out and counted. What they count is counted from the beginning, so that
-//! the next one tells it.
+//! the reader does not keep up, snapshots are left out and counted. Counters count from the beginning, so that the next
+//! snapshot makes up for those that were left out.
 
 mod flows;
 mod frames;

@@ -70,7 +70,7 @@ impl SendBuffer {
     }
 }
 
-/// What has arrived and was not yet read, with gaps where something is missing.
+/// Data that have arrived and were not yet read, with gaps where data are missing.
 #[derive(Debug, Default)]
 pub struct ReceiveBuffer {
     /// Stream offset of the first byte.

@@ -423,7 +423,8 @@ impl Driver {
     }
 }
 
-/// Gives the device a packet. What it has no room for, or refuses because it is down, is lost like on any link.
+/// Gives the device a packet. A packet for which the device has no room, or that it refuses because it is down,
+/// is lost as on any link.
 fn give(tun: &Tun, packet: &[u8]) -> io::Result<()> {
     match tun.send(packet) {
         Err(error) if is_loss(&error) => Ok(()),

@@ -11,13 +11,13 @@ pub struct ImpairmentConfig {
     pub seed: u64,
     /// Probability that a packet is lost.
     pub loss: f64,
-    /// Probability that it arrives twice.
+    /// Probability that a packet arrives twice.
     pub duplicate: f64,
-    /// Probability that it is held back by `reorder_by`, so that others overtake it.
+    /// Probability that a packet is held back by `reorder_by`, so that others overtake it.
     pub reorder: f64,
     /// How long such a packet is held back.
     pub reorder_by: Span,
-    /// Probability that one bit is flipped.
+    /// Probability that one bit of a packet is flipped.
     pub corrupt: f64,
     /// Probability that a packet that may be marked is (RFC 3168).
     pub mark: f64,
@@ -46,15 +46,15 @@ impl Default for ImpairmentConfig {
 pub struct Impaired {
     /// Packets handed in.
     pub packets: u64,
-    /// Lost.
+    /// Packets lost.
     pub lost: u64,
-    /// Doubled.
+    /// Packets doubled.
     pub duplicated: u64,
-    /// Held back.
+    /// Packets held back.
     pub reordered: u64,
-    /// Damaged.
+    /// Packets damaged.
     pub corrupted: u64,
-    /// Marked.
+    /// Packets marked.
     pub marked: u64,
 }
 
@@ -66,7 +66,7 @@ pub struct Impairment {
     draws: Stream,
     /// Draws of marks.
     marks: Stream,
-    /// What is under way, by due time and order of arrival.
+    /// Packets under way, by due time and order of arrival.
     held: BTreeMap<(Instant, u64), Vec<u8>>,
     arrived: u64,
     counters: Impaired,
@@ -179,7 +179,7 @@ mod tests {
             let sent = u64::from_be_bytes(packet[..].try_into().expect("8 bytes"));
             *at == sent + 5 || *at == sent + 7
         });
-        // What was damaged may tell another time, doubled or not.
+        // A damaged packet may show another time, and may have been sent twice.
         assert!(on_time.count() >= out.len() - 2 * counters.corrupted as usize);
     }
 

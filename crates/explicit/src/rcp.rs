@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(Header::from_bytes(&[]), None);
     }
 
-    /// The rate of N flows that send at what they are told is C/N, whatever it began with.
+    /// If N flows send at the rate that they are given, that rate becomes C/N, whatever it began with.
     #[test]
     fn the_fixed_point_is_an_equal_share_of_the_capacity() {
         const C: f64 = 1.25e6;

@@ -33,7 +33,8 @@ impl Token {
     }
 }
 
-/// What is left of a stream: without documentation, with operators whole, without groups that stand for nothing.
+/// The tokens of a stream that count: without documentation, with operators whole, without groups that have no
+/// delimiters.
 fn significant(stream: TokenStream) -> Vec<Token> {
     let mut found = Vec::new();
     let mut run = String::new();

@@ -52,9 +52,9 @@ words! {
     pub enum Retransmissions {
         /// The paper's: they wait behind what came before, copies of what waits or has arrived too.
         InTurn = "in-turn",
-        /// The queue is in the order of sequence, so that what the receiver misses goes before what it cannot use yet; only what
-        /// SACK blocks made the sender send again keeps its turn, or its RACK (RFC 8985) would take all that it overtakes
-        /// for lost. Copies of what waits, and of what was acknowledged a moment ago, are dropped.
+        /// The queue is in the order of sequence numbers, so that data which the receiver misses go before data which it cannot
+        /// use yet. Only data that SACK blocks made the sender send again keep their turn; otherwise its RACK (RFC 8985) would
+        /// take the data that they overtake for lost. Copies of data that wait, or were acknowledged a moment ago, are dropped.
         First = "first",
     }
 }

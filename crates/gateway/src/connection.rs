@@ -215,8 +215,9 @@ impl<P: Clone> Connection<P> {
     }
 
     /// The largest segment that the wired side may send, in which its window is counted. A sender that has said little so far (a chat, a
-    /// terminal) has shown small ones only; a window of so many of those would be too small for the first full one, which then waits for
-    /// the sender's persist timer (RFC 9293, sections 3.8.6.1 and 3.8.6.2.1). Its own MSS stands for the path's, which no end exceeds.
+    /// terminal) has shown small segments only. A window of so many small segments would be too small for its first full one, which
+    /// would then wait for the sender's persist timer (RFC 9293, sections 3.8.6.1 and 3.8.6.2.1). The sender's own MSS stands for the
+    /// path's, which no end exceeds.
     fn full_segment(&self, down: &Down<P>) -> Bytes {
         down.segment.max(Bytes(self.mss().map_or(0, u64::from)))
     }

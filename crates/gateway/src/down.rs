@@ -34,7 +34,8 @@ pub(crate) enum Arrival<P> {
     Held,
     /// It passes before its time: others have left no place to hold it.
     Unpaced(P),
-    /// It joined the queue, and so many from the queue's head leave before their time for the same reason; it may be one of them.
+    /// The packet joined the queue, and these packets leave the queue's head before their time, for the same reason; the packet
+    /// itself may be one of them.
     Crowded(Vec<Departure<P>>),
     Dropped(P),
     Duplicate(P),
@@ -340,8 +341,8 @@ impl<P: Clone> Down<P> {
     }
 
     /// True if the receiver has all up to `end` and will say so without a copy: something else waits for it here. A sender that went
-    /// back to its first byte has a whole window of copies in the queue, and at the pace of a path that was just searched for they
-    /// would take a minute to tell it what one packet tells.
+    /// back to its first byte has a whole window of copies in the queue. At the pace of a path whose rate was just searched for, the
+    /// copies would take a minute to tell the sender what one packet tells it.
     fn is_answered(&self, end: Seq) -> bool {
         end.at_or_before(self.map.una()) && !self.queue.is_empty()
     }

@@ -62,7 +62,8 @@ pub enum Unforeseen {
     NeverAlone,
     /// The data path does not tell what was on its way.
     NotMeasured,
-    /// The law is not TCP-GAP's, of which alone it follows what it would make of the least round trip.
+    /// The law is not TCP-GAP's, and only for TCP-GAP's law it is known what it makes of the least round
+    /// trip.
     OtherLaw,
 }
 

@@ -302,8 +302,8 @@ impl<P: Clone> Gateway<P> {
         verdict
     }
 
-    /// Changes how a connection is treated. What it holds stays until [`Gateway::hurry`], so that a packet which comes
-    /// with the change goes behind it.
+    /// Changes how a connection is treated. Packets that it holds stay until [`Gateway::hurry`], so that a packet
+    /// which comes with the change goes behind them.
     fn treat(&mut self, now: Instant, slot: Slot, treatment: Treatment) {
         let connection = self.table.get_mut(slot);
         if connection.treatment == treatment {
@@ -471,7 +471,8 @@ impl<P: Clone> Gateway<P> {
         self.urgent.pop_front()
     }
 
-    /// Ends a connection here. What it holds leaves at once, as packets to pass on or, if `discard`, to drop.
+    /// Ends a connection here. Packets that it holds leave at once: to be passed on or, if `discard`, to be
+    /// dropped.
     fn forget(&mut self, now: Instant, slot: Slot, discard: bool) {
         let mut connection = self.table.remove(slot);
         let mut budget = self.books.of(connection.host);

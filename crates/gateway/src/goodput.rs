@@ -56,9 +56,10 @@ impl Goodput {
         self.latest
     }
 
-    /// By which part of it [`Goodput::rate`] may be wrong, 19 times of 20, where only some acknowledgements are seen. What it counts is exact as
-    /// of each that is; a period begins and ends up to the time between two of them beside its second. Where they come at random those times are
-    /// exponential, and the difference of two exceeds ln 20 of their mean once in twenty times.
+    /// The relative error of [`Goodput::rate`] that 19 of 20 values do not exceed, where only some acknowledgements are seen. The count
+    /// is exact at each acknowledgement seen. A period begins and ends up to the time between two such acknowledgements beside its
+    /// second. If acknowledgements are seen at random, those times are exponential, and the difference of two exceeds ln 20 times their
+    /// mean once in twenty times.
     #[must_use]
     pub fn error(&self, now: Instant) -> Option<f64> {
         self.rate(now)?;

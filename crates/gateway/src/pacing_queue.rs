@@ -117,7 +117,7 @@ const AGAIN_MAX: usize = 64;
 pub(crate) struct PacingQueue<P> {
     waiting: VecDeque<Outbound<P>>,
     bytes: Bytes,
-    /// What was sent again and keeps its turn, with the end of what waited when it came.
+    /// Packets that were sent again and keep their turn, each with the end of the queue when it came.
     again: VecDeque<(Seq, Outbound<P>)>,
     again_bytes: Bytes,
     codel: Codel,

@@ -22,7 +22,7 @@ pub(crate) struct Passed<T> {
     since: Instant,
     /// Passed more than once, so that an acknowledgement tells no round trip (Karn's rule, schemes.md 1.3).
     pub again: bool,
-    /// What is kept beside it (the cached packet, or nothing).
+    /// The value kept beside the segment (the cached packet, or nothing).
     pub keep: T,
 }
 
@@ -202,8 +202,8 @@ impl<T> SegmentMap<T> {
         (entry.end.after(seq)).then_some(entry)
     }
 
-    /// The entries that end after `from`, in order of sequence: the one that holds the byte there, of which an
-    /// acknowledgement may have taken a part, and those behind it.
+    /// The entries that end after `from`, in order of sequence: first the one that holds the byte at `from` (a
+    /// part of it may be acknowledged), then those behind it.
     pub fn ending_after(&mut self, from: Seq) -> impl Iterator<Item = &mut Passed<T>> {
         let first = self.first_ending_after(self.position(from));
         self.entries.range_mut(first..).map(|(_, entry)| entry)

@@ -5,10 +5,10 @@
 //! announce no more than the pipe. So do rate controllers and performance-enhancing proxies (Karandikar, Kalyanaraman, Bagal, Packer,
 //! "TCP Rate Control", ACM CCR 30(1), 2000; RFC 3135, section 3.1.1). Nothing has to be dropped, so that no sender waits for its timer.
 //!
-//! What an end was told is never taken back (RFC 9293, section 3.8.6: the right edge moves to the right only), and never is more
-//! announced than the receiver has room for. The exception is less than a unit of the window field, as at any receiver: rounded up
-//! with acknowledgements of less than a unit each, an edge would move as fast as they do, and the window would never become smaller
-//! (RFC 7323, section 2.4).
+//! An announced window is never taken back (RFC 9293, section 3.8.6: the right edge moves to the right only), and never exceeds
+//! what the receiver has room for. The exception is less than a unit of the window field, as at any receiver: rounded up with
+//! acknowledgements of less than a unit each, an edge would move as fast as they do, and the window would never become smaller (RFC
+//! 7323, section 2.4).
 
 use crate::{Config, DupAck, Path};
 use meshpace_tcp::Segment;
@@ -80,7 +80,8 @@ pub(crate) struct SenderWindow {
     acked: u32,
     /// What passed last: its acknowledgement, the window field that its receiver had put there, and that with which it passed.
     passed: Option<(Seq, u16, u16)>,
-    /// What was announced of the receiver's last, where that is less than the receiver's own.
+    /// The window announced with the receiver's latest acknowledgement, where it is less than the receiver's
+    /// own.
     pub limit: Option<Bytes>,
     /// An edge of this gateway's that the sender has not come to yet, and since when it has had it.
     open: Option<(Seq, Instant)>,
@@ -140,8 +141,9 @@ impl SenderWindow {
         }
     }
 
-    /// A receiver whose application has read says so by an acknowledgement with a larger window. With one edge for both it would be a
-    /// duplicate of the last (RFC 5681, section 2), and three of them a loss; it is told a unit more.
+    /// A receiver whose application has read data says so by an acknowledgement with a larger window. If both acknowledgements
+    /// announced one edge, the second would be a duplicate of the first (RFC 5681, section 2), and three duplicates mean a loss. So
+    /// the second announces one unit more.
     fn tell_apart(&mut self, segment: &Segment, unit: u32) {
         let Some((ack, own, field)) = self.passed else { return };
         let Some((latest, Some(edge))) = self.latest else { return };
@@ -151,8 +153,8 @@ impl SenderWindow {
         }
     }
 
-    /// An edge to be announced with an acknowledgement of so many bytes, or what was told if that is further on: less the part of a
-    /// unit by which it would be told once more.
+    /// The edge to announce with an acknowledgement of `acked` bytes: `edge`, or the edge announced before if that lies further on.
+    /// An announced edge is not moved on by a part of a unit, which rounding up would add each time.
     fn kept(&self, ack: Seq, acked: u32, unit: u32, edge: Seq) -> Seq {
         let Some(told) = self.told.filter(|told| told.after(edge)) else { return edge };
         let beyond = units(ack, told, unit) > units(ack, edge, unit) && acked < unit;

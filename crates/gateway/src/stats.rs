@@ -13,11 +13,12 @@ use meshpace_units::{Bytes, Histogram, Instant, Rate, Span};
 pub struct Counters {
     /// Connections entered into the table.
     pub opened: u64,
-    /// Connections forgotten to make place for others.
+    /// Connections forgotten to make room for others.
     pub evicted: u64,
-    /// Packets of connections for which there was no place; they were forwarded unpaced.
+    /// Packets of connections for which there was no room; they were forwarded unpaced.
     pub untracked: u64,
-    /// Packets whose sequence numbers cannot be of their connection; they were forwarded, and nothing in them was believed.
+    /// Packets whose sequence numbers cannot belong to their connection; they were forwarded, and nothing in them was
+    /// believed.
     pub implausible: u64,
     /// Packets held in a pacing queue.
     pub held: u64,
@@ -25,7 +26,7 @@ pub struct Counters {
     pub crowded: u64,
     /// Packets forwarded at once.
     pub forwarded: u64,
-    /// Duplicate ACKs kept.
+    /// Duplicate ACKs kept, because the gateway repairs the loss itself (schemes.md 3.3).
     pub consumed: u64,
     /// Packets dropped at a full buffer.
     pub dropped: u64,
@@ -39,11 +40,11 @@ pub struct Counters {
     pub options_written: u64,
     /// Acknowledgements that announced less than the receiver's window (`gap_window = "pipe"`).
     pub windows_lowered: u64,
-    /// Copies of data that waited already or had been acknowledged: dropped.
+    /// Copies dropped because their data waited already or had been acknowledged.
     pub duplicates: u64,
     /// Packets that active management of a pacing queue dropped (CoDel): none while the queues are first in, first out.
     pub aqm_drops: u64,
-    /// Packets that it marked instead (RFC 3168).
+    /// Packets that CoDel marked instead (RFC 3168).
     pub aqm_marks: u64,
 }
 
@@ -94,13 +95,13 @@ impl Default for Waits {
 /// Why a connection has its pace.
 #[derive(Clone, Debug)]
 pub struct Explanation {
-    /// The law with what it was told; `None` while no data went to the mesh.
+    /// The flow law with its state; `None` while no data went to the mesh.
     pub law: Option<Box<dyn FlowLaw>>,
-    /// The law's spacing.
+    /// The law's time between two packets.
     pub law_interval: Option<Span>,
-    /// What goodput control thinks of it, if that is on and counts it.
+    /// What goodput control found of the connection, if goodput control is on and counts the connection.
     pub standing: Option<Standing>,
-    /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
+    /// What pacing would give the connection; `None` if the connection is paced, or sends nothing to the mesh.
     pub forecast: Option<Result<Forecast, Unforeseen>>,
 }
 
@@ -138,31 +139,31 @@ impl Activity {
 /// One connection's present state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct FlowStats {
-    /// Its ends.
+    /// The connection's two ends.
     pub key: FlowKey,
-    /// Wireless-to-wired data was seen.
+    /// True if data to the wired side were seen.
     pub up: bool,
-    /// Wired-to-wireless data was seen.
+    /// True if data to the mesh were seen.
     pub down: bool,
-    /// Data of it wait here, or have passed and are not acknowledged.
+    /// True if data of the connection wait here, or have passed and are not acknowledged.
     pub outstanding: bool,
-    /// The spacing in force downwards; `None` before the first sample.
+    /// The time between two packets to the mesh; `None` before the first sample.
     pub interval: Option<Span>,
     /// The smoothed k-hop delay, seconds.
     pub k_hop_delay: Option<f64>,
-    /// The variation of the wireless round trips.
+    /// The variation of the wireless round trips, a ratio (schemes.md 2, "cov estimator").
     pub variation: f64,
-    /// Goodput control's cap as a spacing.
+    /// Goodput control's cap, as a time between two packets.
     pub cap: Option<Span>,
     /// False if the flow bypasses its queue: it is only watched, or the buffer was full when it began.
     pub paced: bool,
-    /// Packets waiting.
+    /// Packets that wait now.
     pub queued: usize,
     /// Bytes in queue and cache.
     pub buffered: Bytes,
     /// Packets dropped at a full buffer.
     pub drops: u64,
-    /// Copies dropped of data that waited already or had been acknowledged.
+    /// Copies dropped because their data waited already or had been acknowledged.
     pub duplicates: u64,
     /// Packets dropped from the queue because packets waited too long (CoDel).
     pub aqm_drops: u64,
@@ -171,19 +172,20 @@ pub struct FlowStats {
     /// How long packets wait for their turn, smoothed by an eighth of each (those that leave at once wait for no time); `None`
     /// while none was paced, or where the data path does not know.
     pub wait: Option<Span>,
-    /// What its wired sender was last allowed to have on its way (`gap_window = "pipe"`); `None` where only its receiver limits that.
+    /// The most that the wired sender may have on its way (`gap_window = "pipe"`); `None` where only its receiver limits
+    /// that.
     pub window: Option<Bytes>,
     /// Packets sent again from the cache.
     pub local_retransmissions: u64,
-    /// Wireless round-trip samples accepted and rejected.
+    /// Wireless round-trip samples: how many were accepted, and how many rejected.
     pub samples: (u64, u64),
-    /// Smoothed wireless round trip.
+    /// The smoothed wireless round trip.
     pub wireless_rtt: Option<Span>,
-    /// Latest wired round trip.
+    /// The latest wired round trip.
     pub wired_rtt: Option<Span>,
-    /// RTT options written into ACKs.
+    /// RTT options written into ACKs (schemes.md 3.2).
     pub options_written: u64,
-    /// Wired-to-wireless data acknowledged.
+    /// Goodput of data to the mesh, by acknowledgements.
     pub goodput_down: Option<Goodput>,
     /// Wireless-to-wired data acknowledged.
     pub goodput_up: Option<Goodput>,

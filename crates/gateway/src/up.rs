@@ -96,7 +96,8 @@ impl Up {
         (Acked { bytes, rtt: Some(rtt) }, option)
     }
 
-    /// What goodput control is told: what waits in the mesh is not seen here, only what is on its way in the wired part.
+    /// What goodput control learns of the flow: only data on their way in the wired part are seen here, not those that
+    /// wait in the mesh.
     pub fn pending(&self) -> Pending {
         let outstanding = self.map.outstanding();
         Pending { demand: outstanding, outstanding }

@@ -1,10 +1,10 @@
 //! Whether a segment can be one of its connection: its numbers against what both ends have sent, acknowledged and announced.
 //!
-//! An end throws away what lies outside its window; a gateway that believed it could be told anything by anybody that knows
-//! addresses and ports. The bounds are those of Linux's connection tracking (net/netfilter/nf_conntrack_proto_tcp.c,
-//! tcp_in_window, after G. van Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2001), for a RST the narrower
-//! ones of what its peer can have acknowledged (RFC 5961, section 3), and a SYN is none (RFC 5961, section 4). Where a
-//! number is not known yet (a connection met in its middle), it bounds nothing.
+//! An end throws away a packet outside its window. If the gateway believed such a packet, anyone who knows addresses and
+//! ports could deceive it. The bounds are those of Linux's connection tracking (net/netfilter/nf_conntrack_proto_tcp.c,
+//! tcp_in_window, after G. van Rooij, "Real Stateful TCP Packet Filtering in IP Filter", 2001), for a RST the narrower ones
+//! of what its peer can have acknowledged (RFC 5961, section 3), and a SYN is none (RFC 5961, section 4). Where a number is
+//! not known yet (a connection met in its middle), it bounds nothing.
 //!
 //! The whole rule, as a data path of another make has to follow it. A segment of a side whose numbers are `next` (behind the
 //! highest byte it sent), `edge` (as far as the other side's acknowledgements and windows let it send) and `acked` (its
@@ -16,9 +16,9 @@
 //! - all others: `seq <= edge`, `end >= next - max(other's largest window, 66,000)`, and with ACK `ack <= other.next` and
 //!   `ack >= other.next - max(own largest window, 66,000)`.
 //!
-//! What fails is passed on and changes nothing, but that the latest one of each side is kept beside the connection: if the
-//! other side acknowledges it, and that fails too, the connection begins anew with these numbers. So no host that hears only
-//! one side can end it.
+//! A packet that fails is passed on and changes nothing. But the latest one of each side is kept beside the connection: if
+//! the other side acknowledges it, and that fails too, the connection begins anew with these numbers. So no host that hears
+//! only one side can end a connection.
 
 use crate::Side;
 use meshpace_tcp::Segment;

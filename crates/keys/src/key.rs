@@ -10,7 +10,7 @@ use meshpace_units::{Bytes, Rate, Span};
 /// A table of a file and the keys that it may hold.
 #[derive(Debug)]
 pub struct Section {
-    /// What it is, in a sentence or two.
+    /// The section's meaning, in a sentence or two.
     pub doc: &'static str,
     /// In the order in which messages list them.
     pub keys: &'static [Key],
@@ -31,7 +31,7 @@ pub struct Key {
     pub required: bool,
     /// The key applies only if that other key of the table has one of these values.
     pub only: Option<(&'static str, &'static [&'static str])>,
-    /// What it means, in a sentence or two.
+    /// The key's meaning, in a sentence or two.
     pub doc: &'static str,
 }
 

@@ -29,7 +29,7 @@ pub struct Choice {
     pub reconstructed: Option<&'static str>,
 }
 
-/// What stands at another place beside a part, unless the user chose there.
+/// The part that a part brings along at another place, unless the user chose one there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brings {
     /// The key that chooses at the other place.

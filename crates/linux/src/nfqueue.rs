@@ -1,8 +1,8 @@
 //! NFQUEUE: packets that a rule hands to user space, and the verdicts on them.
 //!
-//! The kernel segments what was offloaded and completes checksums before it queues, so that payloads are wire packets, unless it is told to
-//! hand packets over whole ([`NfQueue::set_whole`]). It never times a packet out: every id that [`NfQueue::receive`] hands out
-//! needs a verdict, in any order, some time. Closing the queue drops what has none.
+//! The kernel splits offloaded segments and completes checksums before it queues, so payloads are packets as on the wire. After
+//! [`NfQueue::set_whole`] it hands packets over whole. It keeps each packet until its verdict: every id that [`NfQueue::receive`] hands
+//! out needs one, in any order, some time. Closing the queue drops what has none.
 //!
 //! Source: include/uapi/linux/netfilter/nfnetlink_queue.h and net/netfilter/nfnetlink_queue.c in the kernel.
 
@@ -191,8 +191,9 @@ impl NfQueue {
         self.verdicts.send_to(|batch| self.socket.send(batch))
     }
 
-    /// Whether packets come as the kernel has them, `whole`, from now on: segments in one piece, checksums not filled in, of which nothing may be
-    /// changed; and how many bytes of each are copied, at most as many as at first. What is queued already comes as before.
+    /// With `whole`, packets come from now on as the kernel has them: segments in one piece, checksums not filled in, and no byte of them
+    /// may be changed. `copy_range` is how many bytes of each are copied, at most as many as at first. Packets that are queued already
+    /// come as before.
     ///
     /// # Errors
     /// What `send(2)` answers.

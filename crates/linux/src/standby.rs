@@ -100,7 +100,8 @@ fn pause() {
 
 /// Until it is over. The watched thread is on the first of the processors, this one on the second.
 fn watch(shared: &Shared, watched: Pid, [mut theirs, mut mine]: [usize; 2], waker: &Waker) {
-    // The watched thread has it, so this one is granted it; what is granted is told of that thread.
+    // The watched thread has real-time priority, so this one may have it, too; the watched thread's result is
+    // the one that is reported.
     let _: Realtime = realtime();
     let stay = |cpu| only(cpu).and_then(|set| Ok(sched_setaffinity(gettid(), &set)?));
     let _ = stay(mine);

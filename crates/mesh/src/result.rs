@@ -24,21 +24,21 @@ pub struct RunResult {
     pub overrides: Vec<String>,
     /// The scheme that the mesh ran.
     pub scheme: String,
-    /// Seed.
+    /// The seed of the run.
     pub seed: u64,
-    /// Simulated time.
+    /// Simulated time, from 0 to the end of the run.
     pub simulated_s: f64,
     /// Length of the measured interval.
     pub measured_s: f64,
     /// Wall time; the only field that differs between two runs of the same input.
     pub wall_s: f64,
-    /// Events handled.
+    /// Events that the engine handled.
     pub events: u64,
     /// Frames on the air.
     pub frames: u64,
     /// Sum of the flows' goodputs.
     pub aggregate_goodput_bps: f64,
-    /// Jain's index of the flows' goodputs.
+    /// Jain's index of the flows' goodputs: 1 if all are equal, 1/n if one of n flows has everything.
     pub jain: Option<f64>,
     /// Mean of Jain's index over consecutive windows, by their length in seconds.
     pub jain_windows: BTreeMap<String, Option<f64>>,
@@ -54,7 +54,7 @@ pub struct RunResult {
     pub links: Vec<LinkResult>,
     /// The gateways.
     pub gateways: Vec<GatewayResult>,
-    /// Routing.
+    /// Routing, of the whole mesh.
     pub routing: RoutingResult,
     /// What relays count, a row a mesh node; absent where relays count nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -70,11 +70,11 @@ pub struct RunResult {
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowResult {
-    /// Name.
+    /// The flow's name.
     pub id: String,
-    /// Source.
+    /// The node that sends the data.
     pub from: String,
-    /// Destination.
+    /// The node that receives the data.
     pub to: String,
     /// Wireless hops of the route, median over delivered packets.
     pub hops: Option<usize>,
@@ -82,57 +82,57 @@ pub struct FlowResult {
     pub scheme: String,
     /// Application.
     pub app: &'static str,
-    /// Payload delivered in order (HTTP: mean over the file transfers; a transfer: until its end).
+    /// Payload delivered in order, a second. Of HTTP: the mean over the file transfers. Of a transfer: until its end.
     pub goodput_bps: f64,
-    /// Half-width of the 95 % confidence interval, with batch means.
+    /// Half-width of the goodput's 95 % confidence interval, by batch means.
     pub goodput_ci95_bps: Option<f64>,
     /// Payload delivered in order.
     pub delivered_bytes: u64,
     /// Data segments or packets sent, retransmissions included, SYN excluded.
     pub segments_sent: u64,
-    /// Retransmissions.
+    /// Data segments sent again.
     pub retransmits: Option<u64>,
-    /// Retransmission timeouts.
+    /// Expiries of the sender's retransmission timer.
     pub timeouts: Option<u64>,
-    /// Fast retransmits.
+    /// Losses that the sender found before its timer expired.
     pub fast_retransmits: Option<u64>,
     /// Acknowledgements without payload that the receiver sent.
     pub acks_sent: Option<u64>,
-    /// Of these the ones that left because a delayed acknowledgement's wait was over.
+    /// Acknowledgements among these that left because the delayed-acknowledgement timer expired.
     pub timer_acks: Option<u64>,
     /// 1 - distinct data packets delivered / data packets sent.
     pub loss_ratio: Option<f64>,
-    /// Mean delay from the first hand-over to the network layer to the first arrival.
+    /// Mean one-way delay of packets, from the first hand-over to the network layer to the first arrival.
     pub delay_mean_s: Option<f64>,
-    /// Standard deviation of the delay.
+    /// Standard deviation of the one-way delay.
     pub delay_std_s: Option<f64>,
-    /// Median of the delay, to 1 % ([`meshpace_units::Quantiles`]).
+    /// Median of the one-way delay, to 1 % ([`meshpace_units::Quantiles`]).
     pub delay_p50_s: Option<f64>,
-    /// What 95 % of the delays do not exceed, to 1 %.
+    /// The one-way delay that 95 % of the packets do not exceed, to 1 %.
     pub delay_p95_s: Option<f64>,
-    /// What 99 % of the delays do not exceed, to 1 %.
+    /// The one-way delay that 99 % of the packets do not exceed, to 1 %.
     pub delay_p99_s: Option<f64>,
-    /// Median of the times that packets from the source were on their way, each by itself, those that were sent again, too; to 1 %.
+    /// Median of the times that packets were on their way, each copy by itself (repeated segments, too); to 1 %.
     pub packet_delay_p50_s: Option<f64>,
-    /// What 95 % of these times do not exceed, to 1 %.
+    /// The time that 95 % of these copies do not exceed, to 1 %.
     pub packet_delay_p95_s: Option<f64>,
-    /// Time mean of the latest round-trip sample.
+    /// The sender's latest round-trip sample, mean over time.
     pub srtt_s: Option<f64>,
-    /// Time mean of the pacing rate: one packet of segment + 40 bytes an interval.
+    /// The sender's pacing rate, mean over time: one packet of segment + 40 bytes an interval.
     pub pacing_rate_bps: Option<f64>,
-    /// Time mean of the pacing interval.
+    /// The sender's pacing interval, mean over time.
     pub pacing_interval_s: Option<f64>,
-    /// Mean pacing interval of the sender over the acknowledgements that reached it.
+    /// The sender's pacing interval, mean over the acknowledgements that reached the sender.
     pub pacing_interval_acks_s: Option<f64>,
-    /// Mean k-hop delay over them.
+    /// The sender's k-hop delay, mean over these acknowledgements.
     pub khd_acks_s: Option<f64>,
-    /// Time mean of the congestion window, at most the window limit, segments; null where a rate takes its place.
+    /// Congestion window in segments, mean over time, at most the window limit; null where a rate takes its place.
     pub cwnd_mean: Option<f64>,
     /// File transfers that ended.
     pub transfers: Option<u64>,
-    /// When a finite transfer ended, from time 0.
+    /// The time at which a finite transfer ended, from time 0.
     pub completed_s: Option<f64>,
-    /// What each mesh node sent for it, in the order of the nodes.
+    /// What each mesh node sent for the flow, in the order of the nodes.
     pub load: Vec<NodeLoad>,
 }
 
@@ -156,7 +156,7 @@ pub struct LoadResult {
     pub bytes: u64,
     /// Packets that the MAC was through with, each once.
     pub packets: u64,
-    /// Their bytes.
+    /// Bytes of these packets.
     pub packet_bytes: u64,
 }
 
@@ -175,9 +175,9 @@ pub struct LinkResult {
     pub frequency_hz: Option<u64>,
     /// Packets with payload that the MAC gave up (wired: that found the queue full).
     pub data_drops: u64,
-    /// Pure TCP acknowledgements likewise.
+    /// Pure TCP acknowledgements that the MAC gave up (wired: that found the queue full).
     pub ack_drops: u64,
-    /// All packets that the MAC gave up.
+    /// Packets of all kinds that the MAC gave up.
     pub retry_drops: u64,
     /// Packets that found the queue full.
     pub queue_drops: u64,
@@ -185,23 +185,23 @@ pub struct LinkResult {
     pub arp_drops: u64,
     /// Frames lost to overlap at the receiver.
     pub collisions: u64,
-    /// Of these RTS.
+    /// RTS frames among these collisions.
     pub collisions_rts: u64,
-    /// CTS.
+    /// CTS frames among these collisions.
     pub collisions_cts: u64,
-    /// Data.
+    /// Data frames among these collisions.
     pub collisions_data: u64,
-    /// Acknowledgements.
+    /// Acknowledgement frames of 802.11 among these collisions.
     pub collisions_ack: u64,
     /// Exchanges opened toward the receiver, retries included: an RTS, or a data frame without one. Null on wired links.
     pub attempts: Option<u64>,
     /// Time on the air of all frames of the link's exchanges as they were sent, RTS, CTS, data and ACK; broadcasts belong
     /// to no link. Null on wired links.
     pub airtime_s: Option<f64>,
-    /// What became of frames of several packets; absent where frames carry one.
+    /// Counters of frames of several packets; absent where a frame carries one packet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub aggregates: Option<AggregateResult>,
-    /// In which modes data frames went, a row a mode that was used; absent where `radio.rate_control` chooses none.
+    /// The modes in which data frames were sent, a row a mode; absent where `radio.rate_control` chooses none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RateResult>,
 }
@@ -209,17 +209,17 @@ pub struct LinkResult {
 /// Data frames of a link in a mode.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct RateResult {
-    /// Data bits a second.
+    /// The mode's data rate.
     pub rate_bps: u64,
-    /// Which MCS it is; null of modes that have no such number.
+    /// The mode's MCS; null of modes without such a number.
     pub mcs: Option<u8>,
-    /// Spatial streams.
+    /// The mode's spatial streams.
     pub streams: u8,
-    /// Data frames whose exchange ended, one way or the other.
+    /// Data frames whose exchange ended, acknowledged or not.
     pub frames: u64,
-    /// MPDUs in them.
+    /// MPDUs in these frames.
     pub mpdus: u64,
-    /// Of these the ones that are known to have arrived.
+    /// MPDUs among these that are known to have arrived.
     pub acknowledged: u64,
 }
 
@@ -228,9 +228,10 @@ pub struct RateResult {
 pub struct AggregateResult {
     /// Data frames sent, those of one packet included.
     pub frames: u64,
-    /// MPDUs in them, of one packet each or of several (`radio.amsdu`): over `frames`, what a frame carried.
+    /// MPDUs in these frames, of one packet each or of several (`radio.amsdu`). Divided by `frames`: what a frame
+    /// carried.
     pub mpdus: u64,
-    /// Of these the ones that had been sent before.
+    /// MPDUs among these that had been sent before.
     pub retries: u64,
     /// Requests for a block acknowledgement sent: after a frame without an answer, and where packets were given up.
     pub requests: u64,
@@ -259,21 +260,21 @@ pub struct HopDelayResult {
     pub node: String,
     /// Where the packets leave the mesh.
     pub egress: String,
-    /// Over so many hops: four, or as many as there are.
+    /// The number of hops measured: four, or as many as there are to the egress.
     pub hops: u32,
-    /// Packets that arrived there.
+    /// Packets that arrived at the end of these hops.
     pub packets: u64,
-    /// Mean of their times.
+    /// Mean time that these packets took.
     pub actual_mean_s: Option<f64>,
-    /// Mean of what was expected of them.
+    /// Mean time that the relay expected of these packets.
     pub estimate_mean_s: Option<f64>,
-    /// Mean of expected / actual - 1, packet by packet.
+    /// Mean of expected time / actual time - 1, packet by packet.
     pub error_mean: Option<f64>,
-    /// Mean of its magnitude.
+    /// Mean magnitude of expected time / actual time - 1.
     pub error_abs_mean: Option<f64>,
     /// Mean time of a packet in the node, from its coming until the end of the DATA that got it to the next hop.
     pub node_mean_s: Option<f64>,
-    /// The part of it from when the MAC took the packet.
+    /// The part of `node_mean_s` from when the MAC took the packet.
     pub mac_mean_s: Option<f64>,
     /// Mean time from one packet that got to the next hop to the following one: how they leave the MAC.
     pub interval_mean_s: Option<f64>,
@@ -284,13 +285,13 @@ pub struct HopDelayResult {
     pub within_share: Option<f64>,
     /// Packets that the MAC took, second by second from time 0.
     pub taken: Vec<u32>,
-    /// Mean of what was expected of them, s.
+    /// Mean time that the relay expected of the packets taken in each second.
     pub estimate_s: Vec<Option<f64>>,
-    /// Mean time of those that arrived, by when the MAC took them, s.
+    /// Mean time of the packets that arrived, by the second in which the MAC took them.
     pub actual_s: Vec<Option<f64>>,
-    /// Mean time in the node of those that got to the next hop, by when the MAC took them, s.
+    /// Mean time in the node of the packets that got to the next hop, by the second in which the MAC took them.
     pub node_s: Vec<Option<f64>>,
-    /// The part of it from when the MAC took them.
+    /// The part of `node_s` from when the MAC took the packets.
     pub mac_s: Vec<Option<f64>>,
 }
 
@@ -299,11 +300,11 @@ pub struct HopDelayResult {
 pub struct QueueResult {
     /// The node.
     pub node: String,
-    /// Packets that waited, of all kinds, time mean.
+    /// Packets of all kinds that waited, mean over time.
     pub packets_mean: Option<f64>,
-    /// The most that waited for any time.
+    /// The most packets that waited at one time.
     pub packets_max: u64,
-    /// The flows of which packets came to it.
+    /// The flows whose packets came to the queue.
     pub flows: Vec<QueuedFlow>,
 }
 
@@ -312,13 +313,13 @@ pub struct QueueResult {
 pub struct QueuedFlow {
     /// The flow.
     pub id: String,
-    /// Packets of the end that has the data, time mean.
+    /// Waiting packets of the end that has the data, mean over time.
     pub data_mean: Option<f64>,
-    /// The most of them that waited for any time.
+    /// The most of these packets that waited at one time.
     pub data_max: u64,
-    /// Acknowledgements, time mean.
+    /// Waiting acknowledgements, mean over time.
     pub ack_mean: Option<f64>,
-    /// The most of them that waited for any time.
+    /// The most acknowledgements that waited at one time.
     pub ack_max: u64,
 }
 
@@ -331,18 +332,18 @@ pub struct GatewayResult {
     pub buffer_drops: u64,
     /// Packets retransmitted from the gateway's cache.
     pub local_retransmits: u64,
-    /// RTT options written (schemes.md 3.2).
+    /// RTT options written into acknowledgements (schemes.md 3.2).
     pub options_written: u64,
-    /// Median of the time that packets with data for the mesh waited in the pacing queues, those that were let through at
-    /// once included; to 1 %.
+    /// Median of the time that packets with data for the mesh waited in the pacing queues, including packets that were
+    /// let through at once; to 1 %.
     pub wait_p50_s: Option<f64>,
-    /// What 95 % of these times do not exceed.
+    /// The wait that 95 % of these packets do not exceed, to 1 %.
     pub wait_p95_s: Option<f64>,
     /// The most packets that the pacing queues held.
     pub queue_max: u64,
-    /// Packets dropped by active management of the pacing queues.
+    /// Packets dropped by active queue management (CoDel, RFC 8289) in the pacing queues.
     pub aqm_drops: u64,
-    /// Packets marked by it.
+    /// Packets marked by active queue management in the pacing queues.
     pub aqm_marks: u64,
 }
 

@@ -120,13 +120,11 @@ impl Series {
         })
     }
 
-    /// The columns of numbers with their names: time; of flows the goodput since the sample before, window in
-    /// segments, k-hop delay, pacing interval, the rate that it means, latest round trip and the smoothed one, packets in its pacing
-    /// queue at the gateway, and what has happened since the sample before: data packets and acknowledgements lost, segments sent
-    /// again, timeouts; of nodes the packets that wait in the interface queue, the one in the MAC included, and the link failures
-    /// since the sample before that took routes down or started a repair. Where frames carry several packets, of nodes what they sent
-    /// since the sample before: data frames, packets in them, those that had been sent before, requests for block acknowledgements and
-    /// block acknowledgements.
+    /// The columns of numbers, each with its name. First the time. Then of each flow: the goodput since the sample before, the window
+    /// in segments, the k-hop delay, the pacing interval and the rate that it means, the latest and the smoothed round trip, the
+    /// packets in its pacing queue at the gateway; and since the sample before the data packets and acknowledgements lost, the
+    /// segments sent again and the timeouts. Then of each node: the packets in the interface queue, including the one in the MAC, and
+    /// the link failures since the sample before that took routes down or started a repair.
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, &[f64])> {
         let aggregates = self.aggregates.iter().flat_map(|it| AGGREGATES.into_iter().zip(&it.columns));
         NAMES.into_iter().zip(&self.columns).chain(aggregates).map(|(name, column)| (name, column.as_slice()))

@@ -1,4 +1,4 @@
-//! What waited in the mesh nodes' queues, for the result: `[measure] queues`.
+//! Packets that waited in the mesh nodes' queues, for the result: `[measure] queues`.
 
 use crate::result::{QueueResult, QueuedFlow};
 use crate::simulation::Simulation;

@@ -1,8 +1,8 @@
 //! The simulated network: mesh nodes, the air, interface queues, routing, wired links, gateways, movement.
 //!
-//! It knows addresses, and no flow. Its user sends packets from a host ([`Network::send`]) and is told of those
-//! that arrive at one, and of its own timers, in one total order with everything else ([`Network::step`]): the simulation
-//! with its TCP end points, an emulator's real hosts, a script in a test.
+//! It knows addresses, and no flow. Its user sends packets from a host ([`Network::send`]). [`Network::step`] returns the
+//! packets that arrive at a host and the user's own timers, in one total order with everything else. Users are the
+//! simulation with its TCP end points, an emulator's real hosts, and a script in a test.
 //!
 //! A packet's way: [`Network::send`] -> routing -> link layer and interface queue (`node`) -> station and `air` -> ... ->
 //! `gateway` and `wired` links -> [`Step::Arrival`].

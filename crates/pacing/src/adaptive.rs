@@ -278,8 +278,8 @@ impl AdaptiveConfig {
         "Whether a queueing delay above delaybound counts as the smoothed one, which is smoothed whatever becomes of the sample.",
     );
 
-    /// The law that the values of these keys describe. What is not declared is not there: no initial interval, no bound of
-    /// delays; queueing delays as they are; data packets with their size.
+    /// The law that the values of these keys describe. A key that is not declared has no effect: no initial interval, no
+    /// bound on delays, queueing delays as they are, data packets with their own size.
     #[must_use]
     pub fn from_values(values: &Values) -> Self {
         let flag = |key, undeclared| values.get(key).map_or(undeclared, |setting| setting.clone().flag());

@@ -102,7 +102,7 @@ impl Traffic {
         self.down + self.up > Bytes::ZERO
     }
 
-    /// Which way most of it went; towards the wired part if it cannot be told.
+    /// The direction of most of the data; towards the wired part if both are equal.
     fn direction(self) -> Direction {
         if self.down > self.up { Direction::Down } else { Direction::Up }
     }

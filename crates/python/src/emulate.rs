@@ -67,7 +67,7 @@ pub fn emulate(
     let outcome = run(options, &mut input, &mut call).map_err(|failure| match failure {
         Refusal::Scenario(error) => Failure::Scenario(error).into(),
         Refusal::Kernel(error) => PyErr::from(error),
-        // In words: what is told here goes to another process.
+        // Errors are words, because they go to another process.
         Refusal::Capture(error) => PyOSError::new_err(format!("packet capture: {error}")),
     })?;
     let Outcome { result, lateness, traffic, frames, scheduling } = outcome;

@@ -40,8 +40,8 @@ impl<T> Reorder<T> {
         Self { start: 1, window, held: VecDeque::new() }
     }
 
-    /// A packet has arrived `now`, which has not come before. What can go up now is appended to `out`, in order; the packet is given back if
-    /// it is too late: what came after it went up already.
+    /// A packet has arrived `now` for the first time. The packets that can be passed up now are appended to `out`, in order. The packet is
+    /// given back if it is too late, because packets behind it were passed up already.
     pub fn arrived(&mut self, now: Instant, seq: u16, packet: T, out: &mut Vec<T>) -> Option<T> {
         let place = self.place(seq, out);
         let Some(place) = place else { return Some(packet) };

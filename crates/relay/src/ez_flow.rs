@@ -70,7 +70,7 @@ struct Law {
 /// A next node, as overheard.
 #[derive(Clone, Debug)]
 struct Successor {
-    /// What it took and was not heard to send on, first to last.
+    /// Packets that the next node took and was not yet heard to send on, the oldest first.
     sent: VecDeque<PacketId>,
     /// The power of 2 of the contention window.
     power: u8,

@@ -19,7 +19,7 @@ struct HookedQueue {
 }
 
 impl HookedQueue {
-    /// What leaves the hook joins the queue, or is dropped.
+    /// Packets that leave the hook join the queue, or are dropped.
     fn drain(&mut self, here: &mut Here<'_>) {
         while let Some(leaving) = self.hook.poll() {
             match leaving {

@@ -101,7 +101,7 @@ pub trait Relay: fmt::Debug + Send {
         self.len() == 0
     }
 
-    /// What is told reports and frames, and asked what acknowledgements tell, where the relay itself has nothing to do with
+    /// The listener that gets reports and frames, and answers for acknowledgements, where the relay itself has no use for
     /// them.
     fn listener(&mut self) -> Option<&mut dyn Listener> {
         None
@@ -133,7 +133,7 @@ pub trait Relay: fmt::Debug + Send {
         None
     }
 
-    /// What it has counted so far, by name, for results; names and order never change.
+    /// The relay's counters so far, by name, for results. Names and order never change.
     fn counters(&self) -> Vec<(&'static str, u64)> {
         Vec::new()
     }

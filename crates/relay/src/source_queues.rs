@@ -59,7 +59,8 @@ pub(crate) static THROTTLE: RelayPart = RelayPart::new(
 )
 .keys(&[&throttle::KEYS, &WHERE]);
 
-/// What a flow is told by: its account, all of its connections together; without one its ends, and whether it is TCP.
+/// By which flows are told apart: by the account, which is that of all its connections together; without an account
+/// by the two ends, and whether it is TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlowKey {
     Account(Account),

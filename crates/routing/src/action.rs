@@ -1,4 +1,4 @@
-//! What a routing machine is told about a data packet, and what it asks its driver to do.
+//! What a routing machine learns of a data packet, and what it asks its driver to do.
 
 use crate::Control;
 use meshpace_units::{NodeId, Span};

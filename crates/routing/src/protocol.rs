@@ -1,4 +1,4 @@
-//! The joint: what a routing protocol is told, and what it answers.
+//! The joint of routing protocols: what the network reports to a protocol, and what the protocol answers.
 
 use crate::metric::Cost;
 use crate::{Action, Control, DropReason, LinkQuality, PacketInfo, ShortestPaths};

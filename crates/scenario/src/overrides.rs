@@ -41,7 +41,7 @@ impl Overrides {
         self
     }
 
-    /// What was overridden, as text that repeats it: `scheme=NAME`, then every assignment.
+    /// The overrides as text that repeats them: `scheme=NAME`, then every assignment.
     pub(crate) fn record(&self) -> Vec<String> {
         let scheme = self.scheme.iter().map(|name| format!("scheme={name}"));
         scheme.chain(self.assignments.iter().cloned()).collect()

@@ -185,7 +185,7 @@ fn plausible_size(text: &str) -> bool {
     text.len() <= FILE_BYTES && openers <= FILE_TABLES
 }
 
-/// What is allowed instead, with the parser's own words; these with a bound on their length.
+/// What is allowed instead, in the parser's own words, which are cut to a bounded length.
 fn valid(message: &str) -> String {
     let words: String = message.chars().take(200).map(|c| if c.is_control() { ' ' } else { c }).collect();
     if words.is_empty() { "TOML 1.0".to_owned() } else { format!("TOML 1.0 ({words})") }

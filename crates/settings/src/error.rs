@@ -53,7 +53,7 @@ impl Location {
         FileError { at: Box::new(self.clone()), found: found.into(), allowed: allowed.into() }
     }
 
-    /// What is allowed where a list of tables belongs: their heading, which has the whole path and no numbers.
+    /// The heading that is allowed for a list of tables: the whole path, without numbers.
     pub(crate) fn tables(&self) -> String {
         let names = self.key.split('.').map(|name| name.split('[').next().unwrap_or_default());
         format!("tables [[{}]]", names.collect::<Vec<_>>().join("."))

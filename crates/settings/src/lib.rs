@@ -1,9 +1,9 @@
 //! TOML files checked against tables of keys.
 //!
-//! A file is read in two steps: [`read`] makes a [`Table`] of values that know where they stand; [`Settings`] holds it
-//! against a [`Section`] (of `meshpace-keys`), the table of the keys there are. What is wrong becomes a [`FileError`] that names file, line,
-//! key, what was found and what is allowed; a key that does not exist is wrong. What the keys mean is the business of
-//! the caller: the scenario file and the daemon's configuration file are both read this way.
+//! A file is read in two steps: [`read`] makes a [`Table`] of values that know where they stand; [`Settings`] holds it against a
+//! [`Section`] (of `meshpace-keys`), the table of the keys there are. A mistake becomes a [`FileError`] that names file, line, key, what
+//! was found and what is allowed; an unknown key is a mistake, too. What the keys mean is the business of the caller: the scenario file and
+//! the daemon's configuration file are both read this way.
 
 mod complaints;
 mod document;

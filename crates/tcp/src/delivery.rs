@@ -1,9 +1,9 @@
 //! Delivery rate: how fast what was sent arrives, one sample an acknowledgement (draft-cheng-iccrg-delivery-rate-estimation,
 //! section 3; Linux's tcp_rate.c).
 //!
-//! A segment takes along what had been delivered when it left. When it is acknowledged, what has been delivered since,
-//! over the time that took, is a rate: the longer of the times in which it was sent and in which it was acknowledged, since
-//! neither a burst of departures nor one of acknowledgements is faster than the path.
+//! A segment remembers how much had been delivered when it left. When it is acknowledged, the amount delivered since,
+//! divided by the time, is a rate. The time is the longer of two: the one in which the data were sent, and the one in which
+//! they were acknowledged. A burst of departures or of acknowledgements is no faster than the path.
 
 use crate::sacked::Sacked;
 use alloc::collections::VecDeque;

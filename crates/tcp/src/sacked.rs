@@ -30,8 +30,8 @@ impl Sacked {
         &self.ranges
     }
 
-    /// Everything before `una` is acknowledged, and the peer reports `blocks`. `newly` is told what it reports for the
-    /// first time, from left to right within a block; the number of positions is the result.
+    /// Everything before `una` is acknowledged, and the peer reports `blocks`. `newly` gets the positions that the
+    /// peer reports for the first time, from left to right within a block; their number is the result.
     ///
     /// Blocks that no honest peer sends are ignored: empty ones, those behind what was sent, and those that do not begin
     /// above `una` (duplicates that RFC 2883 reports are there, too). A peer that acknowledges up to within a block has

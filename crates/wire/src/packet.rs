@@ -25,8 +25,8 @@ pub struct Packet {
     /// It carries TCP's MD5 signature (RFC 2385) or its authentication option (RFC 5925): a change of its header or
     /// payload would be noticed.
     pub signed: bool,
-    /// Its header says what the segment does not tell in full: urgent data, a reserved flag (AccECN's is one of them, RFC 9768), an
-    /// option that is neither time stamps nor TCP-GAP's, or one that is malformed.
+    /// True if the header says more than the segment holds: urgent data, a reserved flag (AccECN's among them, RFC 9768), an option
+    /// that is neither time stamps nor TCP-GAP's, or a malformed one.
     pub says_more: bool,
     /// Where the TCP header begins.
     pub tcp_offset: usize,

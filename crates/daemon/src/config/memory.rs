@@ -8,7 +8,8 @@ use std::path::Path;
 /// From here on the limits are those of schemes.md; below they are in proportion. All of them together, full to the brim,
 /// take under a quarter of it.
 const FULL: u64 = 2 << 30;
-/// A limit on the daemon alone counts as so much of a machine's memory, of which it would take a quarter.
+/// A limit on the daemon alone counts as the memory of a machine so many times as large, since the daemon
+/// would take a quarter of a machine's memory.
 const SHARE: u64 = 4;
 
 /// Memory to go by.

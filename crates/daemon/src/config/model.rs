@@ -37,9 +37,9 @@ pub struct Config {
     pub law: LawMaker,
     /// What sees packets between the gateway and the Internet, if anything.
     pub hook: Option<HookMaker>,
-    /// What goes into the mesh, by host.
+    /// The shaper of what goes into the mesh, by host.
     pub hosts: Hosts,
-    /// How what is switched on is compared with what was before; `None`: not at all.
+    /// How the guard compares pacing that is switched on with what was before; `None`: not at all.
     pub guard: Option<GuardTerms>,
     /// The kernel's packet queue.
     pub nfqueue: Nfqueue,
@@ -410,7 +410,8 @@ impl Config {
         }
     }
 
-    /// What stands for a mesh host where hosts are shaped: itself, or the prefix whose hosts count as one.
+    /// The prefix that a mesh host counts under where hosts are shaped: its own address, or the prefix whose
+    /// hosts count as one.
     #[must_use]
     pub fn counts_as(&self, host: IpAddr) -> IpAddr {
         let matching = self.subnets.iter().filter(|subnet| subnet.prefix.contains(&host));

@@ -12,7 +12,8 @@ use meshpace_settings::{
 use meshpace_units::Span;
 use std::sync::LazyLock;
 
-/// The key that chooses the law, and that which switches goodput control on: both are in the scheme's `gateway`.
+/// The key that chooses the law, and the key that switches goodput control on; in a scheme both belong to
+/// `gateway`.
 const FLOW_LAW: &str = "flow_law";
 const GOODPUT_CONTROL: &str = "goodput_control";
 /// The key that chooses a hook, which is the scheme's relay.
@@ -178,7 +179,8 @@ impl Parameter {
         }
     }
 
-    /// What it is where the file says nothing, in TOML's notation; of a law's that is not chosen then, where it is chosen.
+    /// The parameter's default, in TOML's notation. For a parameter of a law that is not the default, it is the value
+    /// where that law is chosen.
     pub(super) fn default(&self) -> Option<String> {
         let by_law = || Some(self.param.default?.toml());
         self.value_in(&defaults(None)).or_else(by_law)

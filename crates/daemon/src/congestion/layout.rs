@@ -18,16 +18,16 @@ const FLOW_LAW: usize = 80;
 const LOGARITHM: f64 = (1 << 25) as f64;
 const TICKS: f64 = 32e6;
 
-/// What user space says to the programs.
+/// What user space tells the programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Connections go on with `instead`.
+    /// True if calm is over: connections go on with `instead`.
     pub over: bool,
-    /// Segments that travel together.
+    /// The number of segments that travel together.
     pub unit: u32,
     /// The congestion control that connections go on with.
     pub instead: String,
-    /// Whose connections are switched by their destination.
+    /// The control group whose connections are switched by their destination.
     pub cgroup: Option<PathBuf>,
 }
 
@@ -96,33 +96,33 @@ pub struct Flow {
     pub segment: u32,
     /// The pace that the kernel keeps, bytes a second.
     pub pace: u64,
-    /// Segments.
+    /// The congestion window, segments.
     pub window: u32,
-    /// Segments.
+    /// Segments in flight.
     pub in_flight: u32,
     /// Segments that arrived so far.
     pub delivered: u32,
     /// Segments sent again so far.
     pub sent_again: u32,
-    /// The least round trip that counts.
+    /// The least round trip that counts, seconds.
     pub base: Option<f64>,
-    /// What its losses leave it at least.
+    /// The rate that its losses leave it at least, packets a second.
     pub floor: Option<f64>,
     /// Segments that the kernel hands down at once.
     pub burst: u32,
-    /// The law's rate.
+    /// The law's rate, packets a second.
     pub rate: f64,
-    /// The queueing delay of the latest step.
+    /// The queueing delay of the latest step, seconds.
     pub queue: Option<f64>,
-    /// Steps that the path counts as a wire still.
+    /// For how many more steps the path counts as a wire.
     pub wire: u16,
-    /// Trains that may be on their way.
+    /// The number of trains that may be on their way.
     pub trains: u16,
-    /// Losses that are remembered.
+    /// The number of losses that are remembered.
     pub losses: u8,
-    /// No queue has shown itself yet.
+    /// True while no queue has shown itself.
     pub starting: bool,
-    /// The rate is in use.
+    /// True if the sender uses the rate.
     pub in_use: bool,
 }
 

@@ -46,7 +46,7 @@ pub struct StopArgs {
 /// Has the daemon read its configuration again.
 ///
 /// # Errors
-/// What is wrong with the file, or with reaching the daemon.
+/// A mistake in the file, or a daemon that cannot be reached.
 pub fn reload(args: &ReloadArgs) -> Result<ExitCode, Failure> {
     order(&args.socket, &Request::Reload {})
 }

@@ -29,7 +29,7 @@ pub struct Daemon {
     file: PathBuf,
     /// In force; held while it is being changed, so that changes come one after the other.
     in_force: Mutex<InForce>,
-    /// What is believed and cannot be, as of the latest look.
+    /// The doubts of the latest look: figures that are believed and cannot be true.
     doubts: Mutex<Vec<Doubt>>,
     /// Where outcomes of forecasts outlive the daemon.
     kept: Option<Kept>,
@@ -202,8 +202,9 @@ impl Daemon {
         reloaded
     }
 
-    /// Changes the mode of the mesh hosts of `subnet`, or of all that no subnet says otherwise about, until the next
-    /// reload, as `by` asked. What is believed and cannot be keeps it from pacing, unless that is asked for [anyway](How::anyway).
+    /// Changes the mode of the mesh hosts of `subnet`, or of all that no subnet says otherwise about, until the next reload, as
+    /// `by` asked. If a figure that the daemon believes cannot be true, pacing is refused, unless the caller asks for it
+    /// [anyway](How::anyway).
     ///
     /// # Errors
     /// If there is no such mode, if something contradicts it, or the data thread keeps the earlier one.
@@ -277,7 +278,7 @@ fn refuse(doubt: &Doubt) -> Result<(), Refusal> {
     let Doubt { name, found, remedy, .. } = doubt;
     let name = name.word();
     Err(mendable(format!(
-        "mode pace: not while this cannot be ({name}): {found}; {remedy}; --anyway paces all the same"
+        "mode pace: refused, since something that the daemon believes cannot be true ({name}): {found}; {remedy}; --anyway paces all the same"
     )))
 }
 

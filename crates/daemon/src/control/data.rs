@@ -43,9 +43,9 @@ impl DataThread {
         Self { requests, waker, latest: Arc::default() }
     }
 
-    /// What it knows, a tenth of a second old at most, or twice as old as it takes to ask for all flows. They are asked
-    /// for a page at a time, so that packets need not wait: one that begins meanwhile may lack, and the later ones have
-    /// gone on a little.
+    /// The data thread's snapshot. It is a tenth of a second old at most, or twice as old as the time that it takes to
+    /// ask for all flows. Flows are asked for a page at a time, so that packets need not wait. So a flow that begins
+    /// meanwhile may be missing, and later pages are a little newer.
     ///
     /// # Errors
     /// [`Unanswered`].

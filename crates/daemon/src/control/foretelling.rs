@@ -12,8 +12,8 @@ use meshpace_gateway::Treatment;
 use meshpace_units::{Instant, Rate};
 use std::cmp::Reverse;
 
-/// What is foretold of the flows that this configuration paces and that are only watched so far: of those that get most, as far as it
-/// can be told.
+/// Forecasts for flows that were only watched so far and that this configuration paces: of the flows that get most, where a forecast
+/// can be made.
 pub(super) fn of_watched(data: &DataThread, config: &Config) -> Vec<Foretold> {
     let Ok(snapshot) = data.snapshot() else { return Vec::new() };
     let begins = |flow: &&FlowReport| {

@@ -14,7 +14,7 @@ use meshpace_linux::monotonic_now;
 use meshpace_units::Instant;
 use std::sync::Arc;
 
-/// What is in force, as operators see it, and what compares it with what was before.
+/// The configuration in force, as operators see it, and the guard that compares it with the one before.
 #[derive(Debug)]
 pub(super) struct InForce {
     /// What was asked for last. In the guard's other blocks the data thread alone goes by the earlier modes.
@@ -49,8 +49,8 @@ impl InForce {
         Self { config: Arc::new(config), guarding: None, ended: None, number: 0, foresight }
     }
 
-    /// Puts another configuration in force. What it paces and what was before did not is `guarded` from now on; a comparison under way
-    /// goes by what was before that.
+    /// Puts another configuration in force. Flows that it paces and the configuration before did not are `guarded` from now on. A
+    /// comparison under way keeps the configuration before it.
     pub fn switch(&mut self, data: &DataThread, config: Config, guarded: bool) -> Result<String, Refusal> {
         let said = self.go_by(data, &config)?;
         let before = self.guarding.take().map_or_else(|| Arc::clone(&self.config), |earlier| earlier.before);
@@ -106,7 +106,7 @@ impl InForce {
         Ok(said)
     }
 
-    /// What is told to whom switched something on that is guarded now.
+    /// What an operator is told after switching pacing on, if the guard compares it.
     pub fn said_of_guard(&self) -> Option<String> {
         let (terms, _) = (self.config.guard?, self.guarding.as_ref()?);
         let length = time(Guard::length(&terms).as_secs_f64());

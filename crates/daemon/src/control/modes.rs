@@ -21,7 +21,8 @@ pub(super) fn with_mode(config: &Config, mode: Mode, subnet: Option<IpNet>) -> C
     config
 }
 
-/// What is told of a mode that is in force now; of one for all, which subnets keep another one.
+/// The answer about a mode that is in force now. If the mode is for all hosts, the answer names the subnets
+/// that keep another mode.
 pub(super) fn said_of_mode(config: &Config, mode: Mode, subnet: Option<IpNet>) -> String {
     let changed = |whose: &str| format!("{whose}: {}, until the next reload", mode.name());
     if let Some(subnet) = subnet {

@@ -26,9 +26,9 @@ pub const SCHEMA: u32 = 1;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "command", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
-    /// The daemon as a whole.
+    /// Asks for the state of the daemon as a whole.
     Status {},
-    /// A list of flows.
+    /// Asks for a list of flows.
     Flows {
         /// Only those of this address, prefix or port (`:443`).
         #[serde(default)]
@@ -84,7 +84,7 @@ impl Request {
 /// A line from the daemon.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Line {
-    /// [`SCHEMA`].
+    /// Version of the protocol: [`SCHEMA`].
     pub schema: u32,
     /// The answer itself.
     #[serde(flatten)]
@@ -122,98 +122,101 @@ pub struct Refusal {
 pub struct Status {
     /// The daemon's version.
     pub version: String,
-    /// Its process.
+    /// The process id of the daemon.
     pub pid: u32,
-    /// Seconds since it began.
+    /// Seconds since the daemon began.
     pub uptime_s: f64,
-    /// How packets reach it.
+    /// How packets reach the daemon: `nfqueue` or `ebpf`.
     pub datapath: String,
-    /// The mode of mesh hosts that no subnet says otherwise about.
+    /// The mode of all mesh hosts for which no subnet names another.
     pub mode: String,
-    /// The subnets that say otherwise.
+    /// The subnets with a mode of their own.
     pub subnets: Vec<SubnetMode>,
-    /// Interfaces behind which the mesh is.
+    /// The network interfaces that lead to the mesh.
     pub mesh_interfaces: Vec<String>,
-    /// How flows share.
+    /// How the active flows share the goodput.
     pub fairness: Fairness,
-    /// Flow counts.
+    /// How many flows there are, by treatment.
     pub flows: FlowCounts,
-    /// What passed.
+    /// Packets and bytes since the daemon began, and what is held now.
     pub traffic: Totals,
-    /// Departures of paced packets.
+    /// How late paced packets left.
     pub lateness: Lateness,
-    /// How long packets to the mesh waited for their turn.
+    /// How long packets to the mesh waited at the gateway for their turn.
     pub wait: Wait,
-    /// What goes into the mesh by host; `None` where hosts are not shaped.
+    /// What goes into the mesh, by mesh host; `None` where hosts are not shaped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hosts: Option<Hosts>,
-    /// What is believed and cannot be, or is not seen.
+    /// Figures that the daemon believes and that cannot be true, and traffic that it does not see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub doubts: Vec<Doubt>,
-    /// The guard of what was switched on; `None` if nothing was since the last start or change of mode.
+    /// How the guard judges the pacing that was switched on; `None` if nothing was switched on since the last start or
+    /// change of mode.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guard: Option<Guard>,
-    /// Where not all packets have to come to the daemon: of how many what is told is.
+    /// Where the daemon may see only some of the packets (`nfqueue.observed_max`): how many it sees.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
-    /// How far off forecasts were; `None` while none was held against what came.
+    /// How far off forecasts were; `None` while no forecast was compared with what came.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecasts: Option<Forecasts>,
 }
 
-/// Of how many packets what is told is.
+/// How many of the packets the daemon sees, where `nfqueue.observed_max` bounds them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sample {
-    /// Packets a second that come to the daemon at the most (`nfqueue.observed_max`).
+    /// The most packets a second that come to the daemon (`nfqueue.observed_max`).
     pub most_pps: u32,
-    /// Those that came in the latest second.
+    /// Packets that came to the daemon in the latest second.
     pub seen_pps: u64,
-    /// Others may have passed unseen.
+    /// True if other packets may have passed unseen.
     pub active: bool,
-    /// Of the active flows, half have an error of their goodput below this, 19 times of 20; `None` while all are seen.
+    /// Half of the active flows have a relative error of their goodput below this, 19 times of 20; `None` while the daemon sees
+    /// all packets.
     pub goodput_error: Option<f64>,
 }
 
 /// What is in force for a subnet.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SubnetMode {
-    /// The subnet.
+    /// The subnet, as a prefix.
     pub prefix: String,
-    /// Its mode.
+    /// The mode of its hosts: `off`, `observe` or `pace`.
     pub mode: String,
-    /// Share of its flows that is paced where the mode is `pace`.
+    /// The share of its flows that are paced where the mode is `pace`, from 0 to 1.
     pub paced_share: f64,
 }
 
-/// How the active flows share what they get together. Active: carried data within the last five seconds.
+/// How the active flows share the goodput. A flow is active if it carried data within the last five seconds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Fairness {
-    /// Active flows whose goodput is known.
+    /// The number of active flows whose goodput is known.
     pub active: usize,
-    /// Jain's index of their goodputs, 1 being equal and 1/n one flow alone; `None` below two flows.
+    /// Jain's index of the active flows' goodputs: 1 if all are equal, 1/n if one of n flows has everything; `None` below
+    /// two flows.
     pub jain: Option<f64>,
-    /// Their mean goodput, bit/s.
+    /// The mean goodput of the active flows, bit/s.
     pub mean_bps: Option<f64>,
-    /// The flows with the smallest shares, smallest first.
+    /// The flows with the smallest shares, the smallest first.
     pub smallest: Vec<Share>,
 }
 
 /// A flow's share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Share {
-    /// Its name.
+    /// The name of the flow.
     pub flow: String,
-    /// Its goodput, bit/s.
+    /// The goodput of the flow, bit/s.
     pub goodput_bps: u64,
-    /// Its goodput over the mean.
+    /// The goodput of the flow divided by the mean of all active flows.
     pub share: f64,
-    /// Smoothed wireless round trip.
+    /// The smoothed wireless round trip, seconds.
     pub wireless_rtt_s: Option<f64>,
-    /// Wireless hops.
+    /// The number of wireless hops.
     pub hops: Option<u32>,
-    /// Paced or only watched.
+    /// `pace` or `observe`.
     pub treatment: String,
-    /// As [`Flow::outstanding`].
+    /// True if data of the flow wait or are on their way, as [`Flow::outstanding`].
     #[serde(default)]
     pub outstanding: bool,
 }
@@ -221,19 +224,19 @@ pub struct Share {
 /// How many flows there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FlowCounts {
-    /// In the table.
+    /// Flows in the table.
     pub known: usize,
-    /// Paced.
+    /// Flows that are paced.
     pub paced: usize,
-    /// Only watched.
+    /// Flows that are only watched.
     pub observed: usize,
-    /// Under a cap of goodput control.
+    /// Flows under a cap of goodput control.
     pub capped: usize,
-    /// Unpaced though they should be, because the buffer was full when they began.
+    /// Flows that should be paced and are not, because the buffer was full when they began.
     pub bypassing: usize,
-    /// Opened since the daemon began.
+    /// Flows entered into the table since the daemon began.
     pub opened: u64,
-    /// Forgotten to make place for others.
+    /// Flows forgotten to make room for others, since the daemon began.
     pub evicted: u64,
 }
 
@@ -242,18 +245,18 @@ pub struct FlowCounts {
 pub struct Totals {
     /// Packets taken from the kernel.
     pub packets: u64,
-    /// Their IP bytes.
+    /// The length of these packets, in bytes with IP headers.
     pub bytes: u64,
-    /// Packets passed on unread, by reason.
+    /// Packets passed on unread, by the reason.
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Packets of connections without a place in the table.
+    /// Packets of connections for which the table had no room.
     pub untracked: u64,
-    /// Packets whose sequence numbers cannot be of their connection; they were passed on.
+    /// Packets whose sequence numbers cannot belong to their connection; they were passed on.
     #[serde(default)]
     pub implausible: u64,
-    /// Packets held in a pacing queue, all in all.
+    /// Packets that a pacing queue held, since the daemon began.
     pub held_total: u64,
-    /// Packets waiting now.
+    /// Packets that wait now.
     pub held: usize,
     /// Bytes in queues and caches now.
     pub buffered_bytes: u64,
@@ -261,28 +264,28 @@ pub struct Totals {
     pub dropped: u64,
     /// Packets sent again from the cache.
     pub retransmitted: u64,
-    /// Duplicate ACKs that the gateway answered itself.
+    /// Duplicate ACKs that the gateway kept, because it repaired the loss itself.
     pub duplicate_acks_kept: u64,
-    /// Packets that found the kernel's queue full.
+    /// Packets for which the kernel's queue had no room.
     pub queue_overflows: u64,
-    /// Packets that found its socket's buffer full.
+    /// Packets for which the buffer of the queue's socket had no room.
     pub socket_overflows: u64,
-    /// Packets passed on at once because as many as allowed were held.
+    /// Packets passed on at once because as many packets as allowed were held.
     pub held_limit: u64,
-    /// Packets whose handling failed inside; they were passed on.
+    /// Packets whose handling failed inside the daemon; they were passed on.
     pub failed: u64,
 }
 
 /// How late paced packets left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Lateness {
-    /// Departures.
+    /// The number of paced packets that left.
     pub departures: u64,
-    /// Half of them were at most this late.
+    /// Half of the departures were at most this late, seconds.
     pub p50_s: Option<f64>,
-    /// 99 % of them were at most this late.
+    /// 99 % of the departures were at most this late, seconds.
     pub p99_s: Option<f64>,
-    /// The latest of all.
+    /// The latest departure, seconds after its due time.
     pub max_s: Option<f64>,
 }
 
@@ -290,115 +293,119 @@ pub struct Lateness {
 /// waited for no time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Wait {
-    /// Packets; `None` if the data path does not know how long they waited.
+    /// The number of packets; `None` if the data path does not know how long they waited.
     pub packets: Option<u64>,
-    /// Half of them waited at most this long.
+    /// Half of the packets waited at most this long, seconds.
     pub p50_s: Option<f64>,
-    /// 95 % of them waited at most this long.
+    /// 95 % of the packets waited at most this long, seconds.
     pub p95_s: Option<f64>,
-    /// The longest of all.
+    /// The longest wait of a packet, seconds.
     pub max_s: Option<f64>,
-    /// The longest of the flows' smoothed waits now.
+    /// The longest of the flows' smoothed waits now, seconds.
     pub longest_now_s: Option<f64>,
-    /// Packets dropped because packets waited too long.
+    /// Packets dropped by CoDel because packets waited too long (RFC 8289).
     pub aqm_drops: u64,
-    /// Packets marked for the same reason.
+    /// Packets marked by CoDel because packets waited too long (RFC 3168).
     pub aqm_marks: u64,
-    /// Acknowledgements whose window was lowered to what the pace can use, so that less waits here.
+    /// Acknowledgements whose window was lowered to what the pace can use, so that fewer packets wait here.
     pub windows_lowered: u64,
 }
 
 /// A list of flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flows {
-    /// How many fit the filter.
+    /// The number of flows that fit the filter.
     pub matching: usize,
-    /// How many are known.
+    /// The number of flows in the table.
     pub known: usize,
-    /// Those asked for, in the order asked for.
+    /// The flows asked for, in the order asked for.
     pub list: Vec<Flow>,
 }
 
 /// One flow.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Its name.
+    /// The name of the flow: its mesh end, then its Internet end.
     pub flow: String,
-    /// Its end in the mesh.
+    /// The address and port of the end in the mesh.
     pub wireless: String,
-    /// Its end in the Internet.
+    /// The address and port of the end in the Internet.
     pub wired: String,
-    /// Where its data goes: `down` (to the mesh, paced here), `up` (paced by its sender), `both` or `none`.
+    /// Where the flow's data go: `down` (to the mesh, paced here), `up` (to the Internet, paced by the sender), `both` or
+    /// `none`.
     pub direction: String,
     /// `pace` or `observe`.
     pub treatment: String,
-    /// True if its packets do wait for their turn: paced, and not bypassing a full buffer.
+    /// True if packets of the flow wait for their turn: it is paced, and does not bypass a full buffer.
     pub paced: bool,
-    /// True if data of it wait, or are on their way: it could use more. Also where the data path does not know.
+    /// True if data of the flow wait or are on their way, so that it could use a higher rate. Also true where the data
+    /// path does not know.
     #[serde(default)]
     pub outstanding: bool,
-    /// Wireless hops.
+    /// The number of wireless hops; `None` if unknown.
     pub hops: Option<u32>,
-    /// The source of the hops.
+    /// The source of the number of hops, such as `ttl` or `802.11s`.
     pub hop_source: String,
-    /// Rate of its wireless links.
+    /// The MAC data rate of the flow's wireless links, bit/s.
     pub link_rate_bps: u64,
-    /// Smoothed wireless round trip.
+    /// The smoothed wireless round trip, seconds.
     pub wireless_rtt_s: Option<f64>,
-    /// Latest wired round trip.
+    /// The latest wired round trip, seconds.
     pub wired_rtt_s: Option<f64>,
-    /// Data acknowledged lately, both directions.
+    /// Data acknowledged in the latest second or so, both directions together, bit/s.
     pub goodput_bps: Option<u64>,
-    /// The same, to the mesh only.
+    /// Data to the mesh acknowledged in the latest second or so, bit/s.
     pub goodput_down_bps: Option<u64>,
-    /// The same, to the Internet only.
+    /// Data to the Internet acknowledged in the latest second or so, bit/s.
     pub goodput_up_bps: Option<u64>,
-    /// By which part goodputs may be wrong, 19 times of 20, as not all packets are seen; `None` while they are.
+    /// The relative error that 19 of 20 goodputs do not exceed, where not all packets are seen; `None` while all packets
+    /// are seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub goodput_error: Option<f64>,
-    /// Spacing by the law and the cap; where the treatment is `observe`, what it would be.
+    /// Seconds between two packets by the law and the cap; of a flow that is only watched, what pacing would use.
     pub interval_s: Option<f64>,
-    /// The same as payload: its largest segment an interval.
+    /// The same as a rate of payload: the flow's largest segment in each interval, bit/s.
     pub rate_bps: Option<u64>,
-    /// Goodput control's cap.
+    /// The cap of goodput control, packets a second; `None` without a cap.
     pub cap_pps: Option<f64>,
-    /// Variation of its round trips.
+    /// The variation of the flow's round trips, a ratio (schemes.md 2, "cov estimator").
     pub variation: f64,
-    /// Packets waiting.
+    /// Packets of the flow that wait now.
     pub queued: usize,
-    /// Bytes in queue and cache.
+    /// Bytes of the flow in queue and cache now.
     pub buffered_bytes: u64,
-    /// How long its packets wait for their turn, smoothed.
+    /// How long the flow's packets wait for their turn, smoothed, seconds.
     pub wait_s: Option<f64>,
-    /// What its wired sender may have on its way, where the gateway allows it less than its receiver (`gap_window`).
+    /// The most bytes that the flow's wired sender may have on their way, where the gateway allows fewer than the
+    /// receiver (`gap_window`).
     pub window_bytes: Option<u64>,
-    /// Packets dropped at its full buffer.
+    /// Packets dropped because the flow's buffer was full.
     pub drops: u64,
-    /// Copies dropped of data that waited already or had been acknowledged.
+    /// Copies dropped because their data waited here already or had been acknowledged.
     pub duplicates: u64,
-    /// Packets dropped because they waited too long (CoDel).
+    /// Packets dropped by CoDel because packets waited too long (RFC 8289).
     pub aqm_drops: u64,
-    /// Packets marked for the same reason.
+    /// Packets marked by CoDel because packets waited too long (RFC 3168).
     pub aqm_marks: u64,
     /// Packets sent again from the cache.
     pub local_retransmissions: u64,
-    /// RTT options written into ACKs to its mesh end.
+    /// RTT options written into ACKs to the flow's mesh end (schemes.md 3.2).
     pub options_written: u64,
-    /// Round-trip samples taken.
+    /// Round-trip samples that the law took.
     pub samples: u64,
-    /// Round-trip samples refused.
+    /// Round-trip samples that the law refused.
     pub samples_rejected: u64,
-    /// IP bytes to the mesh.
+    /// Bytes to the mesh, with IP headers.
     pub down_bytes: u64,
-    /// IP bytes to the Internet.
+    /// Bytes to the Internet, with IP headers.
     pub up_bytes: u64,
     /// Packets to the mesh.
     pub down_packets: u64,
     /// Packets to the Internet.
     pub up_packets: u64,
-    /// Seconds since its first packet.
+    /// Seconds since the flow's first packet.
     pub age_s: f64,
-    /// Seconds since its latest packet.
+    /// Seconds since the flow's latest packet.
     pub idle_s: f64,
 }
 
@@ -407,21 +414,21 @@ pub struct Flow {
 pub struct Detail {
     /// The flow.
     pub flow: Flow,
-    /// The policy of its mesh end.
+    /// The mode in force for the flow's mesh end.
     pub policy: Policy,
-    /// Largest payload seen.
+    /// The largest payload seen in a packet, bytes.
     pub segment_bytes: u64,
-    /// TCP-GAP's rate law; `None` while no data went to the mesh, and under another law.
+    /// The state of TCP-GAP's rate law; `None` while no data went to the mesh, and under another law.
     pub law: Option<Law>,
-    /// The law where it is another.
+    /// The state of the law in force, where it is not TCP-GAP's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_law: Option<OtherLaw>,
-    /// What goodput control thinks of it; `None` if that is off or does not count this flow.
+    /// What goodput control found of the flow; `None` if goodput control is off or does not count the flow.
     pub goodput_control: Option<Standing>,
-    /// What it would get if it were paced; `None` if it is, or sends nothing to the mesh.
+    /// What pacing would give the flow; `None` if the flow is paced, or sends nothing to the mesh.
     #[serde(default)]
     pub forecast: Option<Forecast>,
-    /// How far off such forecasts were here.
+    /// How far off such forecasts were on this mesh.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forecasts: Option<Forecasts>,
 }
@@ -429,10 +436,10 @@ pub struct Detail {
 /// What is in force for a mesh host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Policy {
-    /// Mode.
+    /// The mode: `off`, `observe` or `pace`.
     pub mode: String,
-    /// Share of its flows that are paced where the mode is `pace`.
+    /// The share of the host's flows that are paced where the mode is `pace`, from 0 to 1.
     pub paced_share: f64,
-    /// Where this flow falls between 0 and 1: paced if below the share.
+    /// The flow's place between 0 and 1, by a hash: the flow is paced if it lies below the share.
     pub draw: f64,
 }

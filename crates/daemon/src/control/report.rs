@@ -1,4 +1,4 @@
-//! From what the data thread tells to what clients are told.
+//! Turns the data thread's snapshot into the answers of the control socket.
 
 use super::protocol::{
     Detail, Doubt, Fairness, Flow, FlowCounts, Forecast, FoundRate, HostShare, Hosts, Lateness, Law,
@@ -73,7 +73,7 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config, doubts: &[plausible::
     }
 }
 
-/// Of how many packets what is told is.
+/// How many of the packets the daemon sees.
 fn sample(told: state::Sample, snapshot: &Snapshot) -> Sample {
     let at = snapshot.at;
     let active = snapshot.flows.iter().filter(|flow| at.saturating_since(flow.last_activity) < ACTIVE);

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// Clients served at the same time; further ones are told so.
+/// The most clients served at the same time; further clients get an answer that says so.
 const CLIENTS_MAX: usize = 32;
 /// Of these, clients that may only look: they cannot keep out those that may change something.
 const LOOKERS_MAX: usize = 24;

@@ -1,4 +1,4 @@
-//! What is known about the machine, gathered once and judged afterwards.
+//! Facts about the machine, gathered once and judged afterwards.
 
 use crate::config::HopSource;
 use crate::control::protocol::{Doubt, Forecasts};
@@ -140,7 +140,7 @@ pub struct Interface {
 /// A flowtable or the like.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowOffload {
-    /// What it is, as the rule set names it.
+    /// The flow offload, as the rule set names it.
     pub what: String,
     /// It is done by hardware.
     pub hardware: bool,
@@ -155,7 +155,7 @@ pub struct Daemon {
     pub one_way: usize,
     /// Connections by the source of their hop count.
     pub hop_sources: BTreeMap<String, usize>,
-    /// What it believes and cannot be, or does not see.
+    /// Figures that the daemon believes and that cannot be true, and traffic that it does not see.
     pub doubts: Vec<Doubt>,
     /// How far off its forecasts were.
     pub forecasts: Option<Forecasts>,

@@ -22,7 +22,7 @@ pub enum Severity {
 pub struct Finding {
     /// How bad it is.
     pub severity: Severity,
-    /// What was looked at, in a word or two.
+    /// The subject of the check, in a word or two.
     pub subject: &'static str,
     /// What was found, and why it matters.
     pub found: String,

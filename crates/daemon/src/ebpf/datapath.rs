@@ -13,6 +13,7 @@ use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{
     DriverCounters, FlowDetail, FlowReport, Page, Request, Snapshot, Traffic, Unread, no_lateness,
 };
+use crate::text::counted;
 use crate::treatment::treatment;
 use meshpace_gateway::{Counters, FlowKey, Route, Treatment};
 use meshpace_linux::{Poller, monotonic_now};
@@ -307,7 +308,7 @@ impl Datapath {
         self.engine.reload(now, self.chosen.config.gateway, law, &self.chosen);
         self.agree(now).map_err(why)?;
         self.sign = now;
-        Ok(format!("in force; {} flows kept", self.engine.flow_count()))
+        Ok(format!("in force; {} kept", counted(self.engine.flow_count() as u64, "flow")))
     }
 
     fn detail(&mut self, now: Instant, key: &FlowKey) -> Option<FlowDetail> {

@@ -105,7 +105,7 @@ pub struct Settings {
     pub places: u32,
     /// Of flows that are only watched, a host's wireless round trips are told no closer than this; zero: all are.
     pub apart: Span,
-    /// What is sent again is told, too.
+    /// True if the program reports data that are sent again.
     pub finds: bool,
 }
 

@@ -59,7 +59,7 @@ impl Context {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ran {
     pub verdict: u32,
-    /// What comes out: from [`run`] the frame, from benches that frame packets themselves the packet.
+    /// The bytes that come out: a frame from [`run`], a packet from benches that frame packets themselves.
     pub packet: Vec<u8>,
     pub departure: Option<Instant>,
 }

@@ -128,7 +128,8 @@ impl Thinner for ByKernel {
     }
 
     fn stop(&mut self) -> Result<(), Failure> {
-        // Nothing more is kept; what is known to wait, and what is told until then, goes.
+        // The program keeps no more acknowledgements; those that wait, and those reported until then, are
+        // sent.
         self.set(Instant::ZERO)?;
         self.work()?;
         self.tails.let_go(&mut self.side);

@@ -55,7 +55,7 @@ impl Collector for StatusCollector {
             )?)?;
         }
         if let Some(news) = counted.news {
-            let help = "Acknowledgements that passed as they say more than that more has arrived.";
+            let help = "Acknowledgements that passed because no later one repeats what they say.";
             ConstCounter::new(news).encode(out.encode_descriptor(
                 "news",
                 help,
@@ -67,7 +67,7 @@ impl Collector for StatusCollector {
         family(
             &mut out,
             "passed_for_want",
-            "Acknowledgements that passed for want of something.",
+            "Acknowledgements that passed because there was no room to keep them, or the daemon could not be told of them.",
             "of",
             &passed,
         )?;

@@ -6,38 +6,41 @@ use serde::{Deserialize, Serialize};
 /// Version of the answer; changes only when a key's meaning does.
 pub const SCHEMA: u32 = 1;
 
-/// What was counted since the edge began.
+/// What the edge counted since it began.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Packets seen on their way into the mesh; by NFQUEUE the short TCP packets alone.
+    /// Packets seen on their way into the mesh; by NFQUEUE only TCP packets of at most 120 bytes.
     pub packets: u64,
-    /// Pure acknowledgements among them.
+    /// Pure acknowledgements among these packets.
     pub acknowledgements: u64,
-    /// Passed at once, as they say more than that more has arrived; `null` by NFQUEUE.
+    /// Acknowledgements passed at once because they say something that the next one would not repeat (docs/edge.md);
+    /// `null` by NFQUEUE.
     pub news: Option<u64>,
-    /// Kept when they came.
+    /// Acknowledgements kept when they came.
     pub withheld: u64,
-    /// Of these, sent later, as nothing newer came or something passed that does not stand for them.
+    /// Kept acknowledgements that were sent later: no newer one came before the deadline, or a packet passed that does
+    /// not replace them.
     pub sent_later: u64,
-    /// Of these, sent when a newer one had just passed, and dropped then.
+    /// Kept acknowledgements that were sent at their deadline and dropped by the program, because a newer one had just
+    /// passed.
     pub overtaken: u64,
-    /// Kept now.
+    /// Acknowledgements that are kept now.
     pub waiting: u64,
-    /// Passed, as there was no place to keep them.
+    /// Acknowledgements passed because there was no room to keep them.
     pub no_place: u64,
-    /// Passed, as the daemon could not be told, or did not hear of them.
+    /// Acknowledgements passed because the daemon could not be told of them.
     pub lost_events: u64,
-    /// What was kept could not be sent.
+    /// Kept acknowledgements that could not be sent: the interface was down, or its queue full.
     pub failed: u64,
-    /// The program found that the daemon does not send what is kept.
+    /// How often the program in the kernel found a kept acknowledgement a second overdue, and let everything pass.
     pub late: u64,
-    /// Unread: fragments.
+    /// Packets not read: fragments.
     pub fragments: u64,
-    /// Unread: other protocols than TCP, tunnels and QUIC among them.
+    /// Packets not read: protocols other than TCP, tunnels and QUIC among them.
     pub other_protocol: u64,
-    /// Unread: the packet ends before its headers do.
+    /// Packets not read: the packet ends before its headers do.
     pub truncated: u64,
-    /// Unread: headers that contradict themselves.
+    /// Packets not read: the headers contradict themselves.
     pub malformed: u64,
 }
 
@@ -55,36 +58,38 @@ impl Counters {
     }
 }
 
-/// The answer. Quantities carry their unit in the key: `_s` seconds, `_bytes` bytes.
+/// The answer of `meshpaced edge --status --json`. Quantities carry their unit in the key: `_s` seconds, `_bytes` bytes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Status {
     /// Version of this layout.
     pub schema: u32,
     /// The daemon's version.
     pub version: String,
-    /// Its process.
+    /// The process id of the daemon.
     pub pid: u32,
-    /// Seconds since it began.
+    /// Seconds since the edge began.
     pub uptime_s: f64,
-    /// `ebpf` or `nfqueue`.
+    /// How packets are seen: `ebpf` or `nfqueue`.
     pub datapath: String,
-    /// Why that one.
+    /// Why this data path was chosen.
     pub reason: String,
     /// The interfaces into the mesh.
     pub interfaces: Vec<String>,
-    /// An acknowledgement that brings so much passes.
+    /// An acknowledgement passes at once if it acknowledges this many bytes more than the last one that passed
+    /// (`edge.bytes`).
     pub pass_bytes: u64,
-    /// And one that brings so large a part, one in so many, of what was acknowledged since the sender began.
+    /// An acknowledgement passes at once if it brings this part, one in so many, of what was acknowledged since the
+    /// sender began (`edge.share`).
     pub share: u32,
-    /// And one so long after the last that passed.
+    /// An acknowledgement passes at once if it comes so many seconds after the last one that passed (`edge.wait`).
     pub wait_s: f64,
-    /// Others wait so long for a newer one.
+    /// All other acknowledgements wait for a newer one, so many seconds at the most (`edge.tail`).
     pub tail_s: f64,
     /// Acknowledgements that did not go into the mesh.
     pub thinned: u64,
-    /// Their share of all; `null` before the first.
+    /// The share of all acknowledgements that did not go into the mesh; `null` before the first acknowledgement.
     pub thinned_share: Option<f64>,
-    /// What was counted.
+    /// What was counted since the edge began.
     pub counters: Counters,
 }
 
@@ -105,17 +110,21 @@ impl Status {
         );
         let share = self.thinned_share.map_or_else(String::new, |share| format!(" ({:.1} %)", share * 100.0));
         out += &format!(
-            "{} acknowledgements, {} thinned{share}; {} sent later, {} wait\n",
+            "{} acknowledgements, {} thinned{share}; {} sent later, {} waiting\n",
             count(acknowledgements),
             count(self.thinned),
             count(sent_later),
             count(waiting)
         );
         if let Some(news) = news {
-            out += &format!("{} passed as they say more, {} were overtaken\n", count(news), count(overtaken));
+            out += &format!(
+                "{} passed because no later one repeats what they say, {} were overtaken\n",
+                count(news),
+                count(overtaken)
+            );
         }
         out += &format!(
-            "{} packets; unread: {} of other protocols, {} fragments, {} truncated, {} malformed\n",
+            "{} packets; not read: {} of other protocols, {} fragments, {} truncated, {} malformed\n",
             count(packets),
             count(other_protocol),
             count(fragments),
@@ -123,7 +132,7 @@ impl Status {
             count(malformed)
         );
         out += &format!(
-            "passed for want of a place: {}, of a report: {}; not sent: {}; late: {}\n",
+            "passed because there was no room: {}, because the daemon could not be told: {}; not sent: {}; late: {}\n",
             count(no_place),
             count(lost_events),
             count(failed),
@@ -187,10 +196,10 @@ pub mod tests {
     fn people_read_all_of_it() {
         let text = example().for_people();
         let expected = "meshpaced edge 0.1.0, up 1 min 15 s, by eBPF on mesh0, mesh1 (as configured)\n\
-             10,000 acknowledgements, 8,957 thinned (89.6 %); 40 sent later, 3 wait\n\
-             31 passed as they say more, 2 were overtaken\n\
-             20,000 packets; unread: 900 of other protocols, 8 fragments, 10 truncated, 11 malformed\n\
-             passed for want of a place: 4, of a report: 5; not sent: 6; late: 7\n";
+             10,000 acknowledgements, 8,957 thinned (89.6 %); 40 sent later, 3 waiting\n\
+             31 passed because no later one repeats what they say, 2 were overtaken\n\
+             20,000 packets; not read: 900 of other protocols, 8 fragments, 10 truncated, 11 malformed\n\
+             passed because there was no room: 4, because the daemon could not be told: 5; not sent: 6; late: 7\n";
         assert_eq!(text, expected);
         let mut queue = example();
         queue.datapath = "nfqueue".to_owned();

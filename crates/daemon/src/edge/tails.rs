@@ -1,8 +1,9 @@
 //! When what waits in the kernel is sent, sans I/O: deadlines by connection, and a look at what is there when one has come.
 //!
-//! The kernel replaces what waits whenever a newer one comes and says so only once, so a deadline that comes is a question: is
-//! something there, since when? What was sent comes by the program again, which takes it out of the map, or finds that it is
-//! no longer the newest; so there is another look after that.
+//! The kernel replaces a waiting acknowledgement whenever a newer one comes, and reports only the first. So a deadline that
+//! comes is a question: does an acknowledgement wait there, and since when? An acknowledgement that was sent passes the
+//! program again, which takes it out of the map or finds that it is no longer the newest; so there is another look after
+//! that.
 
 use super::layout::{Ends, Event, EventKind, Held};
 use meshpace_units::{Instant, Span};
@@ -173,7 +174,7 @@ mod tests {
         kernel.held.insert([1; ENDS], held(10, 100));
         tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         assert_eq!(tails.poll_timeout(), Some(ms(110)));
-        // Two newer ones, of which no event tells.
+        // Two newer acknowledgements, of which no event was sent.
         kernel.held.insert([1; ENDS], held(70, 300));
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((kernel.sent.len(), tails.poll_timeout()), (0, Some(ms(170))));

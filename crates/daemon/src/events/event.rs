@@ -164,7 +164,7 @@ pub enum Event {
         /// The latter over the former, less 1.
         error: f64,
     },
-    /// What is believed cannot be, or what the interfaces carry is not seen.
+    /// A figure that the daemon believes cannot be true, or traffic on the interfaces is not seen.
     Doubted {
         /// What.
         name: &'static str,

@@ -101,7 +101,7 @@ impl Log {
         self.sink.clone()
     }
 
-    /// Writes what was told so far and ends. What is told to sinks that are still around is lost.
+    /// Writes the events received so far, and ends. Events sent to sinks afterwards are lost.
     pub fn close(self) {
         let (Some(messages), Some(thread)) = (self.sink.messages, self.thread) else { return };
         // An error says that the thread has ended by itself, which joining it tells too.

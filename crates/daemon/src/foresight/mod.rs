@@ -205,7 +205,8 @@ fn seen(pending: &mut Pending, snapshot: &Snapshot) -> Seen {
         // The look may be of the moment before.
         return if pending.counted.is_some() || age > SETTLES { Seen::Ends } else { Seen::Goes };
     }
-    // A sender that is told a small window has now and then nothing on its way; one that rests has had what it wanted.
+    // A sender with a small window has now and then nothing on its way. A sender that rests for longer has had what it
+    // wanted.
     if snapshot.at.saturating_since(flow.last_activity) > RESTS {
         return Seen::Vanished;
     }

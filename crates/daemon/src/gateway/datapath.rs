@@ -11,6 +11,7 @@ use crate::data_thread::{Asking, Channel};
 use crate::hops::Directory;
 use crate::rules::REPAIR_MARK;
 use crate::state::{Page, Request, Snapshot};
+use crate::text::counted;
 use meshpace_linux::{Deadline, NfQueue, Options, Poller, RawSender, monotonic_now, realtime};
 use meshpace_units::Instant;
 use std::io;
@@ -214,7 +215,7 @@ impl Datapath {
                     self.follow_find();
                     self.follow_mode()?;
                     let kept = self.dispatcher.engine().flow_count();
-                    drop(answer.send(Ok(format!("in force; {kept} flows kept"))));
+                    drop(answer.send(Ok(format!("in force; {} kept", counted(kept as u64, "flow")))));
                 }
                 Request::Sign(answer) => {
                     self.channel.heartbeat.beat(now);

@@ -57,7 +57,7 @@ pub enum Output {
     Release {
         /// Its name.
         id: u64,
-        /// What goes on in its place, if it is changed.
+        /// The packet's new bytes, if it is changed.
         bytes: Option<Rc<[u8]>>,
         /// When its flow's pacer allowed it.
         due: Instant,

@@ -48,9 +48,9 @@ struct Timed {
 struct Waiting {
     /// `None`: a copy that is sent again.
     id: Option<u64>,
-    /// What goes on in place of what the kernel has, or what may have to be marked.
+    /// The packet's bytes where they replace the kernel's, or may have to be marked.
     bytes: Option<Rc<[u8]>>,
-    /// Its bytes are others than the kernel's.
+    /// True if the bytes differ from the kernel's.
     changed: bool,
     timed: Option<Timed>,
     to: IpAddr,

@@ -1,8 +1,8 @@
 //! A guard: after pacing was switched on, blocks with and without it take turns, and if it costs too much it goes back.
 //!
-//! Sans-IO. [`Guard`] is told once a second how much the flows concerned have got; it says when to change sides, and in the end what
-//! it found. The order within each pair of blocks is drawn from a stream of its own, so that nothing which comes at regular times
-//! meets one side only. [`Acknowledged`] counts what flows have got, between two looks.
+//! Sans-IO. [`Guard`] gets once a second how much the flows concerned got. It says when to change sides, and in the end what it
+//! found. The order within each pair of blocks is drawn from a random stream of its own, so that regular events do not always meet
+//! the same side. [`Acknowledged`] counts what flows have got, between two looks.
 
 mod acknowledged;
 

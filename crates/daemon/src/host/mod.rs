@@ -25,6 +25,7 @@ pub use status::Status;
 use crate::Failure;
 use crate::config::Config;
 use crate::status_socket::{self, Listener};
+use crate::text::{bit_rate, counted};
 use bursts::SingleSegments;
 use meshpace_linux::{Poller, Signal, Signals, monotonic_now, realtime};
 use meshpace_units::{Instant, Rate, Span};
@@ -129,10 +130,10 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let program = Program::attach(&cgroup, &pin, args.connections, started + watchdog)?;
     let way = way(args, &config);
     println!(
-        "pacing {}: {} hops to the gateway, {} bit/s links",
+        "pacing {}: {} to the gateway, links of {}",
         cgroup.path().display(),
-        way.hops,
-        way.rate.as_bits_per_sec()
+        counted(way.hops.into(), "hop"),
+        bit_rate(way.rate.as_bits_per_sec() as f64)
     );
     let mut host = Host {
         flows: Flows::new(config.law, config.host.initial_interval, way),

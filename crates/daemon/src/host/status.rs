@@ -43,31 +43,31 @@ pub struct Status {
     pub schema: u32,
     /// The daemon's version.
     pub version: String,
-    /// Its process.
+    /// The process id of the daemon.
     pub pid: u32,
-    /// Seconds since it began.
+    /// Seconds since the daemon began.
     pub uptime_s: f64,
-    /// The control group.
+    /// The control group whose sockets are paced.
     pub cgroup: PathBuf,
-    /// Delay of the loop.
+    /// How fast limits follow samples.
     pub delay: LoopDelay,
-    /// What the program in the kernel counted.
+    /// What the program in the kernel counted, by name.
     pub counters: BTreeMap<String, u64>,
     /// Connections, oldest first.
     pub flows: Vec<FlowStatus>,
 }
 
-/// From the kernel's sample until the limit that follows from it lies in the kernel, which takes it at the next
-/// acknowledgement.
+/// The time from the kernel's sample until the limit that follows from it lies in the kernel. The socket takes the limit
+/// at its next acknowledgement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LoopDelay {
-    /// Limits.
+    /// The number of limits.
     pub orders: u64,
-    /// Half of them took at most so long.
+    /// Half of the limits took at most this long, seconds.
     pub p50_s: Option<f64>,
-    /// 99 % of them took at most so long.
+    /// 99 % of the limits took at most this long, seconds.
     pub p99_s: Option<f64>,
-    /// The longest.
+    /// The longest time that a limit took, seconds.
     pub max_s: Option<f64>,
 }
 
@@ -78,39 +78,39 @@ pub struct FlowStatus {
     pub local: String,
     /// The other end.
     pub remote: String,
-    /// `unknown`, `seen` or `absent`.
+    /// Whether a gateway tells the wired part of the round trip: `unknown`, `seen` or `absent`.
     pub gateway: String,
-    /// Begun before the program was attached.
+    /// True if the connection began before the program was attached.
     pub adopted: bool,
-    /// Wireless hops to the gateway.
+    /// The number of wireless hops to the gateway.
     pub hops: u32,
-    /// Payload of a full segment.
+    /// The payload of a full segment, bytes.
     pub mss_bytes: u64,
-    /// Latest round trip of the whole path.
+    /// The latest round trip of the whole path, seconds.
     pub rtt_s: Option<f64>,
-    /// Latest wired part that the gateway told.
+    /// The latest wired part that the gateway told, seconds.
     pub rtt_wired_s: Option<f64>,
-    /// Latest wireless part.
+    /// The latest wireless part, seconds.
     pub rtt_wireless_s: Option<f64>,
-    /// The law's smoothed delay (2.2).
+    /// The law's smoothed k-hop delay, seconds (2.2).
     pub k_hop_delay_s: Option<f64>,
-    /// Its variation (2.3).
+    /// The variation of the samples, a ratio (2.3).
     pub variation: f64,
-    /// Spacing asked for; null asks for none.
+    /// Seconds between two segments that the law asks for; null if it asks for none.
     pub interval_s: Option<f64>,
-    /// The same as payload a second.
+    /// The same as a rate of payload, bit/s.
     pub limit_bps: Option<u64>,
-    /// The limit that the socket has.
+    /// The limit that the socket has, bit/s.
     pub in_force_bps: Option<u64>,
     /// Samples that the law took.
     pub samples: u64,
     /// Samples that the law refused.
     pub samples_rejected: u64,
-    /// Samples whose wireless part was not positive.
+    /// Samples whose wireless part was zero or less.
     pub samples_discarded: u64,
-    /// Seconds since it is followed.
+    /// Seconds since the program follows the connection.
     pub age_s: f64,
-    /// Seconds since its latest report.
+    /// Seconds since the latest report of the connection.
     pub idle_s: f64,
 }
 
@@ -209,11 +209,11 @@ pub fn for_people(status: &Status) -> String {
             _ => "gateway not known yet",
         };
         out.push_str(&format!(
-            "{} -> {}  {}, {} hops  RTT {} = {} wired + {} wireless  variation {:.2}  limit {}, in force {}\n",
+            "{} -> {}  {}, {}  RTT {} = {} wired + {} wireless  variation {:.2}  limit {}, in force {}\n",
             flow.local,
             flow.remote,
             gateway,
-            flow.hops,
+            text::counted(flow.hops.into(), "hop"),
             text::or_unknown(flow.rtt_s, text::time),
             text::or_unknown(flow.rtt_wired_s, text::time),
             text::or_unknown(flow.rtt_wireless_s, text::time),

@@ -23,7 +23,7 @@ const HEAD: Span = Span::from_secs(5);
 const ANSWER: Span = Span::from_secs(10);
 pub(crate) const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// What is served at a path: the status line's rest, the content's type, the content.
+/// The page served at a path: the rest of the status line, the content's type, the content.
 pub type Page = (&'static str, &'static str, String);
 type Pages = dyn Fn(&str) -> Page + Send + Sync;
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 /// that it is wrong.
 const OUTLIVES: Span = Span::from_secs(3);
 const OUTLIVES_OF_FLOWS: Span = Span::from_secs(600);
-/// So long after a change of what is believed flows may still be told with what was believed before it.
+/// For so long after a change of the configuration, flows may still be reported with the values of before.
 const BELIEVED: Span = Span::from_secs(15);
 
 /// What a look changed.

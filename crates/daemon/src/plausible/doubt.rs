@@ -51,15 +51,17 @@ impl Name {
         }
     }
 
-    /// True if pacing would go by what is wrong, or would reach nothing: it is not switched on then unless the operator insists. What
-    /// is not seen may be UDP, and connections of which half is seen are left alone.
+    /// True if pacing would use a wrong figure, or would reach nothing. Then pacing is not switched on unless the operator insists.
+    /// Traffic that is not seen may be UDP, and connections of which only one direction is seen are left alone; these two do not
+    /// forbid pacing.
     #[must_use]
     pub const fn contradicts(self) -> bool {
         !matches!(self, Self::Unseen | Self::OneSided)
     }
 
-    /// Looks in a row that have to show it: one may fall into a change. A hole that is filled has much acknowledged at once which came
-    /// before, and that is a goodput for up to three looks (it is told by the second, until the next second is over).
+    /// The number of looks in a row that have to show the doubt. A single look may fall into a change. When a hole is filled, data
+    /// that came before are acknowledged all at once. That counts as goodput for up to three looks, because goodput is reported by
+    /// the second until the next second is over.
     pub(super) const fn confirmed(self) -> u32 {
         match self {
             Self::Rate => 5,
@@ -80,7 +82,7 @@ pub struct Doubt {
     pub name: Name,
     /// Since when.
     pub since: Instant,
-    /// What was found, by the latest evidence.
+    /// The evidence found latest.
     pub found: String,
     /// What to do about it.
     pub remedy: String,

@@ -5,7 +5,7 @@ use super::doubt::{Evidence, Name};
 use crate::config::{HopSource, RateSource};
 use crate::flow_name::flow_name;
 use crate::state::{FlowReport, Snapshot};
-use crate::text::{bit_rate, time};
+use crate::text::{bit_rate, counted, time};
 use meshpace_gateway::FlowKey;
 use meshpace_units::{Instant, Rate, Span};
 use std::cmp::Ordering;
@@ -107,10 +107,11 @@ fn too_soon(flow: &FlowReport, at: Instant) -> Option<(f64, Evidence)> {
     let sooner = air / rtt.as_secs_f64().max(1e-9);
     (sooner > 1.0).then(|| {
         let found = format!(
-            "{} has a wireless round trip of {}, and its packets of {packet} bytes take {} on the air over {hops} hops ({}) at {}",
+            "{} has a wireless round trip of {}, and its packets of {packet} bytes take {} on the air over {} ({}) at {}",
             flow_name(&flow.stats.key),
             time(rtt.as_secs_f64()),
             time(air),
+            counted(hops.into(), "hop"),
             source(flow.hop_source),
             shown(flow.link_rate),
         );

@@ -1,8 +1,7 @@
 //! Whether what the daemon believes can be: rates, hops and interfaces held against what is seen.
 //!
-//! [`Plausibility`] is told facts once a second and answers with what began to be doubtful and what no longer is; it asks no other process.
-//! [`Machine`] gathers the facts of the machine; what tells them, publishes the doubts and writes events is
-//! `gateway/watch.rs`.
+//! [`Plausibility`] gets facts once a second, and answers which doubts began and which are over. It asks no other process.
+//! [`Machine`] gathers the facts of the machine. `gateway/watch.rs` passes them on, publishes the doubts and writes events.
 
 mod book;
 mod doubt;

@@ -200,8 +200,8 @@ pub fn verify(plan: &Plan, installed: &Installed) -> Result<(), Trouble> {
     installed.backend.verify(plan, installed.form)
 }
 
-/// What was removed where rules cannot be listed: nothing, since a way that the kernel does not have made none; unless it
-/// is this process that may not look, or cannot look now.
+/// The rules removed where rules cannot be listed. If the kernel lacks a way to make rules, it made none, and nothing was
+/// removed. It is an error if this process may not list them, or cannot just now.
 fn nothing_unless_forbidden(trouble: Trouble) -> Result<Vec<String>, Trouble> {
     let forbidden =
         |why: &str| ["Operation not permitted", "Permission denied"].iter().any(|words| why.contains(words));

@@ -37,19 +37,19 @@ pub enum Request {
 pub struct Unread {
     /// Fragments of IP packets.
     pub fragments: u64,
-    /// Other protocols than TCP.
+    /// Packets of protocols other than TCP.
     pub other_protocol: u64,
-    /// The packet ends before its headers do.
+    /// Packets that end before their headers do.
     pub truncated: u64,
-    /// Headers that contradict themselves.
+    /// Packets whose headers contradict themselves.
     pub malformed: u64,
-    /// Longer than a packet on a wire can be (an unsegmented offload packet).
+    /// Packets longer than a wire carries (an unsegmented offload packet).
     pub oversized: u64,
-    /// Neither end, or both, lie in the mesh.
+    /// Packets of which neither end, or both ends, lie in the mesh.
     pub not_crossing: u64,
-    /// Of a subnet whose mode is off.
+    /// Packets of a subnet whose mode is off.
     pub off: u64,
-    /// Signed by TCP-MD5 (RFC 2385) or TCP-AO (RFC 5925).
+    /// Packets signed by TCP-MD5 (RFC 2385) or TCP-AO (RFC 5925).
     pub signed: u64,
 }
 
@@ -62,11 +62,11 @@ pub struct DriverCounters {
     pub bytes: Bytes,
     /// Packets that went on unread.
     pub unread: Unread,
-    /// Verdict messages' system calls.
+    /// System calls that carried verdicts.
     pub verdict_batches: u64,
     /// Packets that the kernel passed on unqueued or dropped because the queue was full.
     pub kernel_dropped: u64,
-    /// The same because the socket's buffer was full.
+    /// Packets that the kernel passed on unqueued or dropped because the socket's buffer was full.
     pub socket_dropped: u64,
     /// Packets whose handling failed inside; they were passed on.
     pub failed: u64,
@@ -143,14 +143,14 @@ pub struct HostsReport {
     pub hosts: Vec<HostStats>,
 }
 
-/// Of how many packets what is told is, where not all have to come.
+/// How many of the packets the daemon sees, where not all have to come to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sample {
-    /// So many a second come at the most.
+    /// The most packets a second that come to the daemon.
     pub most: u32,
-    /// So many came in the latest second.
+    /// Packets that came in the latest second.
     pub packets: u64,
-    /// Others may have passed unseen.
+    /// True if other packets may have passed unseen.
     pub active: bool,
 }
 

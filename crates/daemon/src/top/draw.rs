@@ -1,5 +1,5 @@
-//! `top` on a screen. What matters is told by words and signs, never by colour alone: bold and reverse video are all there
-//! is, so it reads the same on any terminal and to any eye.
+//! `top` on a screen. Everything important is shown by words and signs, never by colour alone. Only bold and reverse video
+//! are used, so the screen reads the same on any terminal and to any eye.
 
 use super::hosts;
 use super::model::Model;

@@ -14,7 +14,8 @@ use ratatui::widgets::{Cell, Row, Table};
 const SHOWN: usize = 6;
 /// Below this height flows alone are shown.
 const HIGH: u16 = 14;
-/// Widths of what is told of a host, its address apart; of a narrow screen without what it was told by the file.
+/// Widths of a host's columns, without its address. A narrow screen leaves out the columns whose values come
+/// from the configuration file.
 const WIDTHS: [u16; 8] = [10, 6, 10, 5, 6, 6, 8, 8];
 const OF_THE_FILE: [&str; 2] = ["cap", "price"];
 

@@ -7,8 +7,8 @@ use meshpace_units::random::Stream;
 const GROUP: u64 = 6;
 const HOUR: Span = Span::from_secs(3_600);
 
-/// Blocks of one length in groups. In each group half of them are paced, in an order that is drawn: what differs by the hour meets both
-/// sides alike, and nothing that comes at regular times meets one side only.
+/// Blocks of one length in groups. Half of the blocks of each group are paced, in an order that is drawn. So the hour of the day
+/// affects both sides alike, and no regular event affects one side only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
     block: Span,

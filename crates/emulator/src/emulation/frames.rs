@@ -41,28 +41,28 @@ impl Stations {
     }
 }
 
-/// What went through a device that carries frames.
+/// Frames that passed a device.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FrameCounts {
     /// Frames that the kernel gave to the radio.
     pub sent: u64,
-    /// Their bytes, Ethernet's header included.
+    /// Bytes of these frames, with Ethernet's header.
     pub sent_bytes: u64,
-    /// Those of them that were for all or for several.
+    /// Frames sent to all or to several stations.
     pub sent_to_all: u64,
     /// Frames that came to the kernel.
     pub received: u64,
-    /// Their bytes.
+    /// Bytes of these frames, with Ethernet's header.
     pub received_bytes: u64,
-    /// Those of them that were for all or for several.
+    /// Frames received that were for all or for several stations.
     pub received_to_all: u64,
-    /// Refused: shorter than Ethernet's header.
+    /// Frames refused because they are shorter than Ethernet's header.
     pub runts: u64,
-    /// Refused: longer than 802.11 carries.
+    /// Frames refused because they are longer than 802.11 carries.
     pub oversized: u64,
-    /// Refused: under another sender's address.
+    /// Frames refused because their source is another station's address.
     pub foreign: u64,
-    /// Refused: for an address that no station on the channel has.
+    /// Frames refused because no station on the channel has their destination.
     pub unknown: u64,
 }
 

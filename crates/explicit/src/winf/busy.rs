@@ -53,7 +53,7 @@ pub struct Busy {
     last: Instant,
     /// The longest time that was added.
     longest: Span,
-    /// What has left the list without leaving the window, which has no end.
+    /// Busy time that has left the list and not the window, where the window has no end.
     before: Span,
 }
 

@@ -133,10 +133,11 @@ impl<P: Clone> Down<P> {
         }
     }
 
-    /// False if the missing segment may well have been on its way when the receiver sent the duplicate: what arrived last had left
-    /// before it (RFC 8985, section 3.1: only what was sent later and has arrived tells of a loss), or, where the receiver does not
-    /// say what that was, a round trip is not yet over. So it is with what CoDel dropped here and the sender has sent again: the
-    /// duplicates of what stood behind it come for a round trip more, and to send it a third time would take back the signal.
+    /// False if the missing segment may well have been on its way when the receiver sent the duplicate. That is so if the segment
+    /// that arrived last had left before the missing one (RFC 8985, section 3.1: only a segment that was sent later and has arrived
+    /// tells of a loss). If the receiver does not say which segment arrived, it is so until a round trip is over. The same holds
+    /// for a segment that CoDel dropped here and the sender has sent again: duplicates for the segments behind it come for one more
+    /// round trip, and to send it a third time would take CoDel's signal back.
     fn tells_of_loss(&mut self, now: Instant, sack: Sack) -> bool {
         let Some(missing) = self.map.holding(self.map.una()).map(|entry| entry.at) else { return false };
         let arrived = match sack {

@@ -115,14 +115,14 @@ impl ShaperConfig {
         u64::from(self.quantum) * u64::from(terms.weight.max(1))
     }
 
-    /// How long after it is due a departure may be waited for on purpose, so that others leave with it: half of a burst at rates at which
-    /// a burst has more than one packet, as the other half is left to timers.
+    /// How long after its due time a departure may be delayed on purpose, so that others leave with it. It is half of a burst, at rates
+    /// at which a burst has more than one packet; the other half is left for late timers.
     pub(super) fn patience(&self) -> Span {
         let packet = self.rate.time_to_send(Bytes(MTU)).unwrap_or(Span::MAX);
         if packet < self.burst { self.burst / 2 } else { Span::ZERO }
     }
 
-    /// What all that waits may cost, where so much leaves.
+    /// The most that all waiting packets may cost, at this rate of departure.
     pub(super) fn most_cost(&self, pace: Rate) -> u64 {
         let bits = u128::from(pace.as_bits_per_sec()) * u128::from(self.longest.as_nanos()) / 1_000_000_000;
         u64::try_from(bits / 8).unwrap_or(u64::MAX)
@@ -147,7 +147,7 @@ impl ShaperConfig {
         let round = Span::from_nanos(packet.as_nanos().saturating_mul(hosts.max(1) as u64 * flows));
         let own = found.and_then(|found| found.time_to_send(Bytes(MTU * flows))).unwrap_or(Span::ZERO);
         let round = round.max(own);
-        // From where on all that waits is too much, no flow's wait has to be told apart.
+        // Where the bound on all waiting packets acts first, no flow's own wait has to be judged.
         let target = self.target.max(round.min(self.longest) * 3 / 2);
         CodelConfig { target, interval: self.interval.max(target * 2), spared: Bytes(MTU) }
     }

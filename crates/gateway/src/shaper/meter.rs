@@ -19,8 +19,8 @@ impl Meter {
         self.free_at.unwrap_or(Instant::ZERO)
     }
 
-    /// A packet leaves that costs so much. What was not used is made up for as far as `burst` goes, so that a
-    /// driver that wakes late keeps the rate.
+    /// A packet of this cost leaves. Unused time is made up for, up to `burst`, so that a driver that wakes
+    /// late keeps the rate.
     pub fn charge(&mut self, now: Instant, rate: Rate, cost: u64, burst: Span) {
         let earliest = Instant::from_nanos(now.as_nanos().saturating_sub(burst.as_nanos()));
         let takes = rate.time_to_send(Bytes(cost)).unwrap_or(Span::ZERO);

@@ -6,9 +6,9 @@
 //! 1. [`Shaper::handle`] for each packet on its way into the mesh, then [`Shaper::poll`] until `None`;
 //! 2. [`Shaper::poll`] until `None` when [`Shaper::poll_timeout`] says so.
 //!
-//! Every packet comes out once. With [`ShaperConfig::find`] the rate is found by the mesh's own delay, for which the driver tells what
-//! comes from the mesh ([`Shaper::hears`]), and asks for echoes if it can ([`Shaper::asks`]). The simulator's gateways hand in packets, the daemon what NFQUEUE names them by: the gateway's
-//! other machine ([`crate::Gateway`]), where there is one, comes before this one.
+//! Every packet comes out once. With [`ShaperConfig::find`] the rate is found by the mesh's own delay. For that the driver hands in packets
+//! from the mesh ([`Shaper::hears`]), and sends echo requests if it can ([`Shaper::asks`]). The simulator's gateways hand in packets; the
+//! daemon hands in NFQUEUE's names of packets. Where there is the gateway's other machine ([`crate::Gateway`]), it comes before this one.
 //!
 //! Sources: deficit round robin, Shreedhar and Varghese 1995; sparse ones first, RFC 8290; hosts before flows, Hoiland-Jorgensen
 //! et al., "Piece of CAKE", LANMAN 2018; air time instead of bytes, Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017.
@@ -36,15 +36,15 @@ use meshpace_units::{Bytes, Instant, Rate, Span};
 use meter::Meter;
 use parcel::{Held, Judged};
 
-/// What is agreed about a host is asked again after so long.
+/// The terms of a host are asked for again after so long.
 const FRESH: Span = Span::from_secs(1);
 /// Packets that may wait however long they take: a sender begins with ten (RFC 6928), and an answer or two may come between.
 const FEWEST: usize = 16;
 
 /// Where there are no more hosts than these, it is remembered which flow was served last while nothing of its host waits.
 const REMEMBERED: usize = 256;
-/// What left lately tells how long what waits will take, where that is not given: once packets have waited for so long without a pause, this part
-/// of it, as newcomers go before what waits.
+/// Where no rate is given, the rate at which packets left lately says how long the waiting ones will take. This applies once packets have
+/// waited for this span without a pause. Only this part of the rate is counted on, because newcomers go before waiting packets.
 const CARRIED: (Span, u64, u64) = (Span::from_secs(3), 7, 10);
 
 /// What the shaper counted since it began.
@@ -251,7 +251,7 @@ impl<P> Shaper<P> {
         }
     }
 
-    /// A packet came from the mesh that is so long, whatever it is: what hosts send is held by nothing, and takes the air of what they fetch.
+    /// A packet of this length came from the mesh. Nothing holds back what hosts send, and it takes air from what they fetch.
     pub fn comes(&mut self, now: Instant, size: Bytes) {
         self.finder.iter_mut().for_each(|finder| finder.on_uplink(now, size));
     }

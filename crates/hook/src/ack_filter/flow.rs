@@ -69,8 +69,9 @@ impl Flow {
         }
     }
 
-    /// With its SYN. Without the option nothing is scaled; with it all is, unless the other end's SYN, which goes the other way,
-    /// has none (RFC 7323, section 2.2): then the window is taken for larger than it is, and its tails tell.
+    /// The flow begins with its SYN. Without the window scale option nothing is scaled. With it all fields are, unless the SYN
+    /// of the other end, which goes the other way, has no such option (RFC 7323, section 2.2). Then the window is taken for
+    /// larger than it is, and tails tell that.
     pub(super) fn beginning(syn: &Segment, now: Instant) -> Self {
         let scale = syn.options.window_scale.unwrap_or(0).min(SCALE_MAX);
         Self { begins: true, ..Self::new(syn, Some(scale), now) }
@@ -86,8 +87,8 @@ impl Flow {
         (self.passed, self.passed_at, self.passed_window) = (self.newest, now, self.window);
     }
 
-    /// The newest has waited for its tail, and passed. If that happens twice and none passes otherwise meanwhile, it is the filter
-    /// for which the sender waits: what the two brought is all that it may have on its way.
+    /// The newest has waited for its tail, and passed. If that happens twice, and no acknowledgement passes by another rule
+    /// meanwhile, the sender waits for the filter: the larger of what the two brought is all that it may have on its way.
     pub(super) fn waited(&mut self, tail: Span) {
         let brought = self.newest.since(self.passed);
         if self.stuck > 0 {
@@ -108,7 +109,7 @@ impl Flow {
         self.since += u64::from(ack.since(self.newest));
         (self.newest, self.at) = (ack, now);
         let counts = u64::from(ack.since(self.passed)) >= self.enough(rules, now);
-        // What comes so seldom is thin already, by a filter that it passed before.
+        // Acknowledgements that come so seldom are thin already: they have passed a filter before.
         let seldom = silence >= rules.tail;
         let long = !seldom && now.saturating_since(self.passed_at) >= rules.wait;
         if counts || long {

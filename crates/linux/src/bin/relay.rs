@@ -5,13 +5,13 @@
 //! relay LINK...       LINK = NS/DEVICE,NS/DEVICE[,delay=20ms][,mtu=1500][,log=FILE][,airtime=..,rate=..,hops=4,queue=50[,ways=2]]
 //! ```
 //!
-//! Each link is a TUN device in either namespace; what one end sends comes out of the other after `delay`. With
-//! `rate` the link is a chain of `hops` radios on one channel: a packet occupies a hop for `airtime` plus its size at
-//! `rate`; the next packet, of whichever direction, starts when the one before is four hops away or at its end (in range of
-//! 250 m/550 m, schemes.md section 2); the interface queue at either end holds `queue` packets and drops behind them. With
-//! `ways=2` each direction has a channel of its own: a wire, which is never two packets wide. With `rate=4Mbps+1Mbps@30s`
-//! another rate is in force from 30 s after the start on. What this leaves out: collisions, retries, fading. It has the
-//! queues and the shared air of a mesh, not its losses.
+//! Each link is a TUN device in either namespace; what one end sends comes out of the other after `delay`. With `rate` the
+//! link is a chain of `hops` radios on one channel. A packet occupies a hop for `airtime` and the time that its size takes
+//! at `rate`. The next packet, in either direction, starts when the one before is four hops away or at its end (in range of
+//! 250 m/550 m, schemes.md section 2). The interface queue at either end holds `queue` packets and drops what comes when it
+//! is full. With `ways=2` each direction has a channel of its own: a wire, which is never two packets wide. With
+//! `rate=4Mbps+1Mbps@30s` another rate is in force from 30 s after the start on. What this leaves out: collisions, retries,
+//! fading. It has the queues and the shared air of a mesh, not its losses.
 //!
 //! Says `ready` on standard output, ends at SIGTERM with a line of counters a link: `late` packets came out more than a
 //! millisecond after their time, the worst of them `late_max_s`. `log` is a pcap file (raw IP, nanoseconds of

@@ -23,7 +23,7 @@ impl PacketId {
     /// a number before it knows whether the socket has room (`__nfqnl_enqueue_packet`).
     pub(super) fn missed_since(self, last: Self) -> u32 {
         let step = self.0.wrapping_sub(last.0);
-        // Backwards or the same: another kernel's way of counting, from which nothing can be told.
+        // The counter stands still or goes back: this kernel counts in another way, so nothing can be said.
         if step == 0 || step > u32::MAX / 2 { 0 } else { step - 1 }
     }
 }

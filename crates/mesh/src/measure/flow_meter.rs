@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 pub struct Baseline {
     /// Data segments (or UDP packets) sent, retransmissions included, SYN excluded.
     pub segments: u64,
-    /// Retransmissions.
+    /// Data segments sent again.
     pub retransmits: u64,
-    /// Retransmission timeouts.
+    /// Expiries of the retransmission timer.
     pub timeouts: u64,
-    /// Fast retransmits.
+    /// Losses found before the retransmission timer expired.
     pub fast_retransmits: u64,
     /// Acknowledgements without payload that the receiver sent.
     pub acks: u64,
-    /// Of these the ones whose wait was over.
+    /// Acknowledgements among these that left because the delayed-acknowledgement timer expired.
     pub timer_acks: u64,
 }
 
@@ -53,7 +53,7 @@ impl Baseline {
 /// What is known of one flow.
 #[derive(Clone, Debug, Default)]
 pub struct FlowMeter {
-    /// Payload delivered in order since time 0.
+    /// Bytes of payload delivered in order since time 0.
     pub delivered_bytes: u64,
     /// `delivered_bytes` when the measured interval began.
     pub delivered_before: u64,
@@ -61,13 +61,13 @@ pub struct FlowMeter {
     pub before: Baseline,
     /// Distinct data packets that reached the receiver in the measured interval.
     pub distinct_packets: u64,
-    /// Their delays, s.
+    /// The delays of these packets, s.
     pub delay: Moments,
-    /// Their delays once more, for the median and the like.
+    /// The delays of these packets once more, for quantiles.
     pub delays: Quantiles,
-    /// How long packets from the flow's source were on their way, each by itself.
+    /// How long packets from the flow's source were on their way, each copy by itself.
     pub ways: Quantiles,
-    /// The hops of distinct ones: how many had so many.
+    /// How many of these packets took how many hops.
     hops: Vec<u64>,
     /// The latest RTT sample every 0.25 s, s.
     pub rtt: Moments,
@@ -77,7 +77,7 @@ pub struct FlowMeter {
     pub pacing_interval: Moments,
     /// The pacing interval after each acknowledgement that came, s.
     pub interval_at_acks: Moments,
-    /// The k-hop delay likewise, s.
+    /// The k-hop delay after each acknowledgement that came, s.
     pub khd_at_acks: Moments,
     /// The congestion window every 0.25 s, segments.
     pub cwnd: Moments,

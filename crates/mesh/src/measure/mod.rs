@@ -1,4 +1,4 @@
-//! What is measured: per-flow counters, batch means, fairness by time window, samples of the senders' estimates.
+//! Measurements: per-flow counters, batch means, fairness by time window, samples of the senders' estimates.
 //!
 //! Everything covers the measured interval: from the end of the warm-up (or of the first batch) to the end.
 

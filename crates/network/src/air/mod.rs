@@ -69,7 +69,7 @@ pub(crate) struct Air {
     frames: u64,
 }
 
-/// A station, and what of all that it can read is told to the relay behind it.
+/// A station, and which of the frames that it can read go to the relay behind it.
 #[repr(C, align(64))]
 struct Listener {
     station: Station,
@@ -321,7 +321,7 @@ impl Air {
         &self.stations[station as usize].station
     }
 
-    /// What of all that a station can read is told to the relay behind it.
+    /// Which of the frames that a station can read go to the relay behind it.
     #[inline]
     pub(crate) fn listens(&self, station: u32) -> Listens {
         self.stations[station as usize].listens
@@ -412,8 +412,8 @@ impl Air {
         &sent_last(&self.on_air, from).frame
     }
 
-    /// The last bit of the latest frame of one station arrives at another, to which it is addressed: what becomes of it,
-    /// the frame, and what is told of it.
+    /// The last bit of a station's latest frame arrives at another station, to which it is addressed. Returns what
+    /// becomes of the frame, the frame, and what the MAC reports of it.
     #[inline]
     pub(crate) fn frame_ends(
         &mut self,

@@ -1,4 +1,4 @@
-//! What is known of a link at time 0, for metrics of routes.
+//! The quality of a link at time 0, for metrics of routes.
 //!
 //! An attempt is one exchange of the metrics' test frame, alone in its frame, with no other frame on the air: what the link's table of
 //! losses takes and, where receivers go by error curves, what noise takes at the mean strength. Frames there are the data, and an RTS if

@@ -29,8 +29,8 @@ impl Air {
         &self.on_air[station as usize].insert(OnAir { frame, erased: None }).frame
     }
 
-    /// A station sends the frame that it has [begun](Air::begins): all who hear it are told, and its ends at those for whom it is are
-    /// scheduled.
+    /// A station sends the frame that it has [begun](Air::begins). All stations that hear it note its beginning, and its end is
+    /// scheduled at the stations that it is for.
     #[inline]
     pub(crate) fn send<T: Copy + Debug>(
         &mut self,

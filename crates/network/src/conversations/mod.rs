@@ -39,7 +39,7 @@ pub(crate) struct Accounts {
     graph: Arc<ShortestPaths>,
     /// What nodes hear of them, if a relay asks.
     heard: Option<Box<HeardConversations>>,
-    /// What they take of the air, if a relay asks for their shares of it.
+    /// The conversations' shares of the air, if a relay asks for them.
     shares: Option<Box<Shares>>,
 }
 

@@ -82,8 +82,8 @@ pub(crate) struct Gateways {
 }
 
 impl Gateways {
-    /// These, sorted by node. By the metric of `paths` each node has the one to which its way is the least; `None`: by hops over so many
-    /// nodes, of which `neighbours` can decode what one sends.
+    /// These, sorted by node. With `paths`, each node has the gateway to which its way costs least by their metric. With `None`, ways
+    /// are counted in hops over so many nodes; `neighbours` gives the nodes that can decode a node's frames.
     pub(crate) fn new<N: Iterator<Item = NodeId>>(
         all: Vec<GatewayNode>,
         paths: Option<&ShortestPaths>,

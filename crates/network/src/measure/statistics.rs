@@ -1,11 +1,11 @@
-//! What is noted of packets, wherever they are.
+//! Statistics of packets, wherever they are.
 
 use super::lost::LostPackets;
 use super::{HopDelays, Loss, LossCause, LossPlace, Queues};
 use meshpace_relay::packet::{Account, Class, Packet};
 use meshpace_units::{Instant, NodeId, Span};
 
-/// What is noted of packets on their way: where they wait, how long they take, where they end. It is told, and changes nothing.
+/// Statistics of packets on their way: where they wait, how long they take, where they end. Recording them changes nothing.
 pub(crate) struct Statistics {
     lost: LostPackets,
     /// If the scenario measures them.

@@ -140,7 +140,7 @@ impl<T: Copy + Debug> Network<T> {
         self.statistics.hop_delays()
     }
 
-    /// What waited, brought up to when the network was last [settled](Self::settle); `None` unless asked for.
+    /// The queues' statistics, up to when the network was last [settled](Self::settle); `None` unless asked for.
     #[must_use]
     pub fn queues(&self) -> Option<&Queues> {
         self.statistics.queues()

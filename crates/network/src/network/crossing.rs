@@ -1,4 +1,4 @@
-//! What crosses a gateway, and what its machine is told and knows; [`shaping`](super::shaping) is what comes behind that.
+//! Packets that cross a gateway, and what its machine is told and knows; [`shaping`](super::shaping) comes behind them.
 
 use super::Network;
 use crate::event::Event;

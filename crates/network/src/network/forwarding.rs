@@ -34,8 +34,8 @@ impl<T: Copy + Debug> Network<T> {
         }
     }
 
-    /// A packet enters the mesh at `node`: from an endpoint there, with a ticket if its host is to be told when it has left, or from
-    /// the wired part.
+    /// A packet enters the mesh at `node`: from an endpoint there, or from the wired part. It has a ticket if its host wants to know
+    /// when it has left.
     pub(super) fn enters_mesh(&mut self, node: NodeId, mut packet: Packet, ticket: Option<Ticket>) {
         packet.entry = node;
         packet.travelled = 0;

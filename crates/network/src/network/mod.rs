@@ -1,7 +1,7 @@
 //! The network, and the loop that drives it.
 //!
-//! Each room beside this one has its own part of the state, and knows of the others only what it is told. Here they are
-//! joined: what a packet goes through on its way from room to room, a file for each step.
+//! Each other room has its own part of the state, and knows of the rest only what it is given. Here the rooms are
+//! joined: the way of a packet from room to room, a file for each step.
 
 mod build;
 mod conversations;

@@ -6,7 +6,8 @@ use meshpace_radio::{MacPacket, Peer, Reorder};
 use meshpace_relay::packet::{Body, Handle};
 use std::fmt::Debug;
 
-/// What waits for packets before it, by receiver: a few neighbours and priorities each, looked through for every packet.
+/// Packets that wait for packets before them, by receiver. Each receiver has a few neighbours and priorities, which are
+/// searched for every packet.
 #[derive(Default)]
 pub(super) struct Reordering(Vec<Vec<Buffer>>);
 
@@ -24,7 +25,7 @@ impl Reordering {
         self.0.get_mut(at.index())?.iter_mut().find(|buffer| buffer.from == from)
     }
 
-    /// What came to an interface from a neighbour, whose window has so many packets.
+    /// The buffer of packets that came to an interface from a neighbour, for a window of so many packets.
     #[inline]
     fn of(&mut self, at: InterfaceId, from: Peer, window: usize) -> &mut Buffer {
         if self.0.len() <= at.index() {

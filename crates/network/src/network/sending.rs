@@ -13,8 +13,8 @@ impl<T: Copy + Debug> Network<T> {
         self.send_told(from, packet, None)
     }
 
-    /// The same, of which a step says with this ticket when it has left the host by its first link, or has been dropped there; at
-    /// once where no queue of the host's own has it.
+    /// Sends a packet, with a ticket. A step returns the ticket when the packet has left the host by its first link, or has been
+    /// dropped there; at once where no queue of the host holds it.
     pub fn send_told(&mut self, from: Host, mut packet: Packet, ticket: Option<Ticket>) -> Option<PacketId> {
         let Some(to) = self.addresses.host(packet.destination) else {
             self.leaves_at_once(ticket);

@@ -8,7 +8,8 @@ use meshpace_units::NodeId;
 use std::fmt::Debug;
 
 impl<T: Copy + Debug> Network<T> {
-    /// Sends a packet over the wired part, from `here` on; with a ticket if it sets out here and its host is to be told when it has left.
+    /// Sends a packet over the wired part, from `here` on. It has a ticket if it sets out here and its host wants to know when it has
+    /// left.
     pub(super) fn forward_wired(&mut self, here: Host, packet: Packet, ticket: Option<Ticket>) {
         let Some(link) = self.wired_way(here, &packet) else { return self.leaves_at_once(ticket) };
         let packet = self.packets.add(packet);

@@ -15,7 +15,7 @@ use meshpace_units::{Instant, NodeId};
 pub(crate) struct Nodes {
     interfaces: Vec<Interface>,
     count: usize,
-    /// What they take to hand on what they have received, if they take any time.
+    /// How long hosts take to hand on a packet that they have received, if they take any time.
     hosts: Option<Hosts>,
 }
 

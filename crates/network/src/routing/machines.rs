@@ -6,7 +6,7 @@ use meshpace_routing::{Action, RoutingProtocol};
 use meshpace_units::{Instant, NodeId};
 use std::fmt::Debug;
 
-/// The routing of every node: it is told of packets and failures, and says where packets go; what it asks for others carry out.
+/// The routing of every node. It gets packets and failures, and answers where packets go; other rooms carry out its requests.
 pub(crate) struct Machines {
     nodes: Vec<Machine>,
     /// Routing packets sent since counting began.

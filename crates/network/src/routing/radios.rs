@@ -2,8 +2,8 @@
 //!
 //! A route is a neighbour and a radio. Routing says the neighbour; the radio of each neighbour is known here. At time 0 it is the one
 //! over which the link costs least by the metric, among several of these the lowest of the node's own. A node that hears a routing
-//! packet from a neighbour sends to it by the radio that heard it first: what goes to all goes out by every radio, and the copy that
-//! was earlier says which of them was quicker. Later copies are dropped, so that protocols hear of each broadcast once.
+//! packet from a neighbour sends to that neighbour by the radio that heard it first. A packet to all goes out by every radio, so the
+//! copy that came first tells which radio was quicker. Later copies are dropped, so that protocols hear of each broadcast once.
 
 use super::protocols::LinkCosts;
 use crate::air::Airs;

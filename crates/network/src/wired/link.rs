@@ -25,7 +25,7 @@ pub struct WiredLink {
     alarm: Alarm,
     /// True while a packet's bits leave.
     sending: bool,
-    /// Of that packet, if it set out from here and its host asked to be told when it has left.
+    /// The ticket of that packet, if it set out from here and its host wants to know when it has left.
     ticket: Option<Ticket>,
     count: WiredCount,
     loss: Option<Loss>,

@@ -1,9 +1,9 @@
 //! A floor beside flows that fill queues: what one of them would send at the losses that this flow has.
 //!
-//! Delay alone starves beside them, since it does not fall when this flow yields. A flow that keeps by itself to a few packets in
-//! queues loses next to nothing; so losses tell that others are there, and how much a flow that goes by losses has beside them: a
-//! window of `sqrt(3 / (2 p))` packets a round trip at `p` loss events a packet (Mathis et al., CCR 27(3), 1997, equation 3), with `p`
-//! by TCP-friendly rate control's mean of the last eight intervals between losses (RFC 5348, section 5.4).
+//! Delay alone starves beside them, since it does not fall when this flow yields. A flow that keeps only a few packets in queues loses
+//! next to nothing. So losses show that other flows are there. They also show what a flow that follows losses would get beside them: a
+//! window of `sqrt(3 / (2 p))` packets a round trip at `p` loss events a packet (Mathis et al., CCR 27(3), 1997, equation 3).
+//! TCP-friendly rate control gives `p`, as the mean of the last eight intervals between losses (RFC 5348, section 5.4).
 
 use libm::sqrt;
 

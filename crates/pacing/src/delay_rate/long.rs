@@ -1,6 +1,6 @@
 //! Paths that hold many packets, and wires (docs/law.md, "Wired paths").
 //!
-//! Over a mesh an empty path holds some sixty packets at most, of which a step up of 2.5 % is no more than what may wait. Where it holds
+//! Over a mesh an empty path holds some sixty packets at most. A step up of 2.5 % adds no more packets than may wait. Where it holds
 //! thousands, a step overshoots by dozens; the answer is a cut by a quarter, and another one before that shows. There the number that may
 //! wait grows with the root of what the path holds, and the rate goes by what arrives: while a queue stands that is the path's rate. So it
 //! does where a queue stays empty to what clocks tell apart, as a wire's alone does: nothing of such a queue is the medium's jitter.

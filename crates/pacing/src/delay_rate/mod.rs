@@ -93,7 +93,8 @@ struct Usage {
 }
 
 impl Usage {
-    /// Judges what was told since it was judged last, if anything was; packets a second that arrived, if anybody told.
+    /// Judges what arrived since the latest judgement. Returns the packets that arrived a second, if a driver reported
+    /// any.
     fn judge(&mut self, now: Instant, rate: f64) -> Option<f64> {
         let arrived = self.arrived?;
         let elapsed = self.since.map_or(Span::ZERO, |since| now.saturating_since(since)).as_secs_f64();
@@ -124,8 +125,8 @@ impl DelayRate {
         }
     }
 
-    /// The same with a floor: `share` of what a TCP flow would send at the [losses](Self::on_loss) that it is told of, where they are more
-    /// frequent than `lossy` a packet.
+    /// The same with a floor: `share` of the rate that a TCP flow would have at the [losses](Self::on_loss) reported, where losses are
+    /// more frequent than `lossy` a packet.
     #[must_use]
     pub fn friendly(self, share: f64, lossy: f64) -> Self {
         Self { friendly: Some(Friendly::new(share, lossy)), ..self }
@@ -224,7 +225,7 @@ impl DelayRate {
         self.on_round_trip_over(now, base, rtt)
     }
 
-    /// The same over one of several paths, of which the caller knows that it takes `base` when it is empty.
+    /// The same over one of several paths; the caller knows that this path takes `base` when it is empty.
     pub fn on_round_trip_over(&mut self, now: Instant, base: Span, rtt: Span) -> bool {
         let (base, rtt) = (base.as_secs_f64(), rtt.as_secs_f64());
         self.base = Some(base);
@@ -343,7 +344,7 @@ impl DelayRate {
 
     /// What the jitter of hosts adds to a round trip at the most, seconds.
     fn jitter(&self, base: f64) -> f64 {
-        // What is as long counts, however its difference was rounded.
+        // A span that is just as long counts, however the difference was rounded.
         (base.min(1.0 / self.rate) / JITTER_SHARE).min(JITTER) * (1.0 + 1e-9)
     }
 

@@ -1,4 +1,4 @@
-//! What one access to the medium carries, learned from how acknowledgements bunch (docs/law.md).
+//! How many segments one access to the medium carries, learned from how acknowledgements bunch (docs/law.md).
 //!
 //! A radio that aggregates carries many packets an access, and a packet alone wastes nearly all of it. Segments that arrive in one access
 //! are answered in one instant, and their acknowledgements come back in one. On a radio that carries one packet an access two

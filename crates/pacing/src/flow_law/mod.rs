@@ -1,4 +1,4 @@
-//! The law of a flow: what it is told, and what it answers.
+//! The law of a flow: what its driver tells it, and what it answers.
 //!
 //! | driver | where | tells | carries out |
 //! |---|---|---|---|
@@ -97,10 +97,10 @@ pub trait FlowLaw: Any + fmt::Debug + Send + Sync {
     #[must_use = "another law takes its place"]
     fn take_parameters(&mut self, fresh: &dyn FlowLaw) -> bool;
 
-    /// The same law with all that it was told; of one that was told nothing, a new flow's.
+    /// A copy of the law with its state; a copy of a law without history is the law of a new flow.
     fn boxed(&self) -> Box<dyn FlowLaw>;
 
-    /// What it goes by at present, in words and numbers, for the question why a flow has its pace.
+    /// The law's figures at present, by name, which explain why a flow has its pace.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }

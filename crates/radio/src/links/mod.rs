@@ -180,9 +180,9 @@ impl Links {
 
     /// The receivers of every node where lists of directed links say which nodes hear which, in order of node.
     ///
-    /// What is listed is decoded, and therefore sensed, all links equally strong and [`GRAPH_DELAY`] long. What is listed as `sensed` alone is
-    /// as weak as can just be sensed. What is not listed does not exist: it is neither sensed nor does it interfere. (Two that send to a third
-    /// and have no link to each other are hidden from each other.)
+    /// Listed links are decoded, and therefore sensed; all are equally strong and [`GRAPH_DELAY`] long. Links listed as `sensed` alone are
+    /// just strong enough to be sensed. Nodes without a listed link do not hear each other, and do not interfere. (Two that send to a
+    /// third and have no link to each other are hidden from each other.)
     ///
     /// # Panics
     /// If a link names a node beyond `nodes`.

@@ -1,10 +1,10 @@
 //! The fastest mode that the link bears, by knowing how strong a frame will be at its receiver.
 //!
-//! Of the modes in which an MPDU of the frame's size is lost to noise alone with a probability of `ideal_error` at the most it takes the
-//! fastest, of several the one that loses least; where all lose more, the one that loses least. ns-3's `IdealWifiManager` (ns-3.37,
-//! src/wifi/model/rate-control/ideal-wifi-manager.cc) does so by thresholds of the ratio, each where one bit in 10^6 is lost, and hears the
-//! ratio of the previous frame with its acknowledgement; here it is that of the frame itself, and the error is that of its MPDU.
-//! Interference is not reckoned with.
+//! A mode is allowed if noise alone loses an MPDU of the frame's size with a probability of `ideal_error` at most. The fastest allowed mode
+//! is taken, and of several as fast the one that loses least. If no mode is allowed, the one that loses least is taken. ns-3's
+//! `IdealWifiManager` (ns-3.37, src/wifi/model/rate-control/ideal-wifi-manager.cc) compares the ratio of the previous frame, which arrives
+//! with its acknowledgement, with a threshold for each mode, at which one bit in 10^6 is lost. Here the ratio is that of the frame itself,
+//! and the error that of its MPDU. Interference is not considered.
 
 use super::{Ask, Exchange, Maker, RateControl, RateControlPart, Series, Site};
 use crate::standard::{Mode, Refused};
@@ -38,7 +38,7 @@ static KEYS: [Key; 1] = [Key::number(
 struct Ideal {
     error: f64,
     modes: Vec<&'static Mode>,
-    /// What was found last, by neighbour, sorted: strengths change far less often than frames go.
+    /// The mode found last for each neighbour, sorted: strengths change far less often than frames are sent.
     found: Vec<(NodeId, Found)>,
 }
 

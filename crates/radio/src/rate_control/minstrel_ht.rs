@@ -7,10 +7,10 @@
 //! stages, as ath9k). Every 20 ms (HZ / 50) a frame tries another mode first (`sampling`): as ath9k has it, one of one MPDU
 //! (`ath_lookup_rate` in drivers/net/wireless/ath/ath9k/xmit.c).
 //!
-//! Where it differs: the kernel learns of a frame when the last of its attempts is over, here each exchange is told by itself; the kernel
-//! sends what follows the first stage after RTS/CTS, here the scenario says before what an RTS goes; modes of clauses 15 to 17, which the
-//! kernel counts for stations without HT, it does not choose here; the kernel's table of tries is random for the machine, here for the
-//! station.
+//! It differs from the kernel in four points. The kernel learns of a frame when its last attempt is over; here each exchange is reported
+//! by itself. The kernel sends every stage after the first behind RTS/CTS; here the scenario decides which frames have an RTS. The kernel
+//! counts modes of clauses 15 to 17 for stations without HT; they are not chosen here. The kernel draws its table of tries once for the
+//! machine; here each station has a table of its own.
 
 mod choice;
 mod groups;

@@ -43,9 +43,10 @@ impl Station {
         }
     }
 
-    /// For whom the packets of the latest frame are, and how large another one may be that goes with them; `None`: none may. A
-    /// frame takes packets until it is announced by its RTS, or sent; one that is [fixed](Station::fix) before its turn, until then.
-    /// Where there are several categories, of the current one: of that which [wins](Station::wins).
+    /// The neighbour that the packets of the latest frame are for, and how large another packet may be that goes with them; `None`
+    /// if no packet may. A frame takes packets until its RTS announces it or it is sent; a frame that is
+    /// [fixed](Station::fix) before its turn takes them until then. With several categories this is the frame of the category that
+    /// [wins](Station::wins).
     #[must_use]
     #[inline]
     pub fn room(&self, config: &StationConfig) -> Option<(Peer, Bytes)> {

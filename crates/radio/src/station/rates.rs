@@ -1,7 +1,7 @@
 //! The station as its rate control sees it: which frame is about to go out, in which mode it goes, how each exchange ended.
 //!
-//! A frame keeps its packets when its mode changes, and a slower mode may have no time for all of them: what does not fit waits
-//! [aside](super::ahead) until the frame before it is over, or until a faster mode has room for it again.
+//! A frame keeps its packets when its mode changes. A slower mode may have no time for all of them. The packets that do not fit
+//! wait [aside](super::ahead) until the frame before them is over, or until a faster mode has room for them again.
 
 use super::{Action, Station, StationConfig};
 use crate::burst::{Burst, Mpdu};

@@ -1,9 +1,9 @@
 //! Block acknowledgements as their originator sees them (IEEE 802.11-2020, 10.25): the numbers of packets for each neighbour, and
 //! requests for a block acknowledgement.
 //!
-//! A request goes out where a frame of several packets got no answer: what of it came is known only to its receiver. It also
-//! tells the receiver from which packet on there is something to wait for, and goes out for that alone where packets were given up:
-//! at once if others of the same frame arrived, else before the next packet for that neighbour.
+//! A request goes out after a frame of several packets that got no answer: only its receiver knows which of them arrived. The
+//! request also names the packet that the receiver need not wait before any more. Where packets were given up, a request goes out
+//! for that alone: at once if other packets of the frame arrived, else before the next packet for that neighbour.
 
 use super::{Action, Station, StationConfig, Transmitter};
 use crate::burst::Bitmap;
@@ -87,7 +87,7 @@ impl Station {
         requests.request = Some(request);
     }
 
-    /// A neighbour is to be told, before the next packet for it, what was given up.
+    /// Notes that a neighbour has to learn, before the next packet for it, which packets were given up.
     pub(super) fn owe(&mut self, to: Option<Peer>) {
         if let (Some(several), Some(to)) = (&mut self.several, to) {
             let owed = &mut several.lane.requests.owed;

@@ -62,7 +62,8 @@ impl Several {
         self.window(from, seq).note(seq)
     }
 
-    /// What came from a neighbour; of one from which nothing has come, what precedes the number `next`.
+    /// The window of packets that came from a neighbour. If none has come, the window lies before the number
+    /// `next`.
     pub fn window(&mut self, from: Peer, next: u16) -> &mut Window {
         let place = self.windows.binary_search_by_key(&from, |entry| entry.0).unwrap_or_else(|place| {
             let latest = next.wrapping_sub(1) % NUMBERS;

@@ -70,7 +70,7 @@ impl StationStats {
         self.collisions.iter().copied()
     }
 
-    /// What was sent, in order of the neighbours that it was sent to.
+    /// What the station sent, by neighbour, in the neighbours' order.
     pub fn sent(&self) -> impl Iterator<Item = (NodeId, Sent)> + '_ {
         self.sent.iter().copied()
     }

@@ -6,8 +6,8 @@
 //! of whatever category; [`airtime`] is `ieee80211_next_txq` and the queue limits of air time. The design: Hoiland-Jorgensen et al., "Ending the
 //! Anomaly", USENIX ATC 2017.
 //!
-//! What differs: flows of different neighbours or priorities never share a queue by their hash; what a node receives is not charged to who
-//! sent it; routing's packets wait apart and go first, as routing daemons send them in the highest category. A wired link has no
+//! Three points differ. Flows of different neighbours or priorities never share a queue by their hash. A node's receptions are not charged
+//! to the sender. Routing packets wait apart and go first, because routing daemons send them in the highest category. A wired link has no
 //! such driver, and stays drop-tail.
 
 mod airtime;

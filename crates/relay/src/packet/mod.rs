@@ -1,8 +1,8 @@
 //! Packets of the simulated network.
 //!
-//! A [`Packet`] has what an IP packet has (addresses, ports, time to live, congestion notification, size), an identity
-//! that it keeps on its whole way, and what it carries: a TCP segment, a datagram, a routing message, or the bytes of a
-//! real host: an IP packet, or an Ethernet frame for a neighbour. No flow is named here: senders and receivers know their ends by address and port.
+//! A [`Packet`] has the fields of an IP packet (addresses, ports, time to live, congestion notification, size) and an identity that it
+//! keeps on its whole way. It carries a TCP segment, a datagram, a routing message, or the bytes of a real host: an IP packet, or an
+//! Ethernet frame for a neighbour. No flow is named here: senders and receivers know their ends by address and port.
 //!
 //! Relays and end points may put typed headers beside the transport's: [`Shim`].
 
@@ -56,7 +56,8 @@ pub struct PathId(pub NonZeroU32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Account(pub NonZeroU32);
 
-/// A name for what is told when a packet has left the host that it sets out from; the network's user chooses it.
+/// The network's user chooses a ticket for a packet, and gets it back when the packet has left the host that it
+/// sets out from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ticket(pub NonZeroU16);
 

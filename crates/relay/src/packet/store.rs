@@ -22,7 +22,7 @@ struct Slot {
     awaited: u32,
     /// The sender is done with it.
     done: bool,
-    /// The ticket that is told when it has left the host that it set out from, or has been dropped there; `None`: there is none, or it has left.
+    /// The ticket to return when the packet has left the host that it set out from, or has been dropped there; `None`: there is no ticket, or it was returned.
     ticket: Option<Ticket>,
 }
 

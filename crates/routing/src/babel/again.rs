@@ -1,4 +1,4 @@
-//! What is said several times, ever more rarely, since packets get lost.
+//! Messages that are repeated, ever more rarely, because packets get lost.
 
 use meshpace_units::{Instant, Span};
 

@@ -104,7 +104,8 @@ pub struct Babel {
     route_failures: u64,
 }
 
-/// What is known holds for so many tenths of the interval in which it is to be said again (appendix B).
+/// Information about a neighbour or a route holds for so many tenths of the interval in which it is to be
+/// repeated (appendix B).
 const HOLD: u64 = 35;
 
 impl Babel {
@@ -223,7 +224,8 @@ impl Babel {
                 self.table.put(destination, from, Route::new(now, (seqno, told, link), hold));
                 self.consider(now, destination, from, out);
             }
-            // Of the way taken, too: what a neighbour once told keeps it free of loops, not what it tells now.
+            // This holds for the chosen route, too: the metric that a neighbour announced before keeps the
+            // route free of loops, not the one that it announces now.
             Some(route) => {
                 let before = route.metric();
                 route.smooth(now);

@@ -1,5 +1,5 @@
-//! What a node knows of ways: routes by destination and neighbour, of each destination the one that is taken, and how good a way this
-//! node has ever told of (RFC 8966, sections 3.2.5 and 3.2.6).
+//! The routing table of a node: routes by destination and neighbour, the route chosen for each destination, and the best metric that
+//! this node ever announced for it (RFC 8966, sections 3.2.5 and 3.2.6).
 //!
 //! A node tells of itself alone, so that a destination, its prefix and its router-id are one.
 

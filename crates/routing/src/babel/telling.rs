@@ -8,7 +8,7 @@ use meshpace_units::random::Stream;
 use meshpace_units::{Instant, NodeId, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What is going to be told, and when.
+/// The updates that are due, and when.
 #[derive(Debug)]
 pub(super) struct Telling {
     all_at: Instant,
@@ -16,7 +16,7 @@ pub(super) struct Telling {
     told_all: Option<Instant>,
     changed: BTreeSet<NodeId>,
     changed_at: Option<Instant>,
-    /// What was told of a destination is told again.
+    /// Destinations whose announcement is repeated.
     again: BTreeMap<NodeId, Again>,
 }
 
@@ -30,7 +30,7 @@ impl Telling {
         Self { all_at, told_all: None, changed: BTreeSet::new(), changed_at: None, again: BTreeMap::new() }
     }
 
-    /// What has changed of a destination is told with all that changes until then.
+    /// Announces a change of the route to `destination`, together with all changes until then.
     pub(super) fn soon(&mut self, now: Instant, destination: NodeId, urgent: bool, jitter: &mut Stream) {
         let wait = if urgent { URGENT } else { PATIENT };
         let at = now + roughly(wait / 2, jitter);

@@ -259,7 +259,8 @@ impl<P> Dsdv<P> {
         !lost.is_empty()
     }
 
-    /// What is due first; at the same time a dump before all else, then by destination, of one its silence first.
+    /// The task that is due first. At one time a dump comes before all else, then tasks by destination; for one
+    /// destination its silence comes first.
     fn earliest(&self) -> (Instant, Due) {
         let lost = self.table.silences.earliest();
         let trigger = self.table.triggers.earliest();

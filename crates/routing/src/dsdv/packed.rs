@@ -55,7 +55,8 @@ const FLAGS: u32 = LAST_ADVERTISED + HOPS_BITS;
 
 const NEW_SEQNO: u8 = 1;
 const NEW_HOPS: u8 = 2;
-/// What is known, and when it may be told; none of these: nothing is known.
+/// Bits that say what is known of a destination, and when it may be announced. Without any of them nothing is
+/// known.
 const TELLING: u8 = 28;
 const NEVER: u8 = 4;
 const IF_SETTLED: u8 = 8;

@@ -1,4 +1,4 @@
-//! Updates of ns-2.35's DSDV: what is told when, and what is believed.
+//! Updates of ns-2.35's DSDV: which routes are announced when, and which announcements are believed.
 
 use super::Dsdv;
 use super::table::{Advertise, Entry, farther, shorter};

@@ -50,9 +50,9 @@ pub struct LinkQuality {
 }
 
 impl LinkQuality {
-    /// How often the frame is sent until it is acknowledged, on average: ETX = 1 / (d_f d_r) (De Couto, Aguayo, Bicket and Morris,
-    /// "A high-throughput path metric for multi-hop wireless routing", MobiCom 2003, 3.1). Infinite where nothing arrives. What is not known is
-    /// not lost.
+    /// How often the frame is sent until it is acknowledged, on average: ETX = 1 / (d_f d_r) (De Couto, Aguayo, Bicket and Morris, "A
+    /// high-throughput path metric for multi-hop wireless routing", MobiCom 2003, 3.1). Infinite where nothing arrives. An unknown loss
+    /// counts as none.
     fn transmissions(&self) -> f64 {
         let delivered = |loss: Option<f64>| 1.0 - loss.unwrap_or(0.0).clamp(0.0, 1.0);
         1.0 / (delivered(self.loss) * delivered(self.loss_back))

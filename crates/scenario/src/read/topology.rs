@@ -22,7 +22,7 @@ pub(crate) struct Topology {
     pub min_hops: u32,
     /// A node may be drawn as an end more than once.
     pub repeat_ends: bool,
-    /// What is drawn about places comes from this seed, not from the run's.
+    /// The seed of everything that is drawn about places; the run's seed does not change it.
     pub placement_seed: Option<u64>,
     pub wired: WiredPart,
 }

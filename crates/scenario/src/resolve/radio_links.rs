@@ -98,7 +98,7 @@ fn check_channel(
     }
 }
 
-/// What was said of directed links: of a sender and a receiver once, or once a channel.
+/// Which directed links the file has: each sender and receiver once, or once a channel.
 #[derive(Default)]
 struct Seen(BTreeMap<(NodeId, Option<NodeId>), Vec<Option<u16>>>);
 

@@ -21,10 +21,10 @@ use meshpace_units::{Instant, Span};
 
 /// When a receiver acknowledges data that arrived in order.
 ///
-/// What arrives out of order, fills a gap, is old or lies outside the window is acknowledged at once (RFC 5681, section
-/// 4.2), and the policy is told of it; a policy may count the first two like the rest. It sees of each segment where it lies,
-/// how it was marked and how long it was on its way, and may write a report into its acknowledgements, which the sender's
-/// control reads. A policy is one file that implements the trait, and its part. Equal calls must give equal answers: no clock, no random source.
+/// A segment that arrives out of order, fills a gap, is old or lies outside the window is acknowledged at once (RFC 5681, section 4.2), and
+/// the policy is told. A policy may treat the first two kinds like segments in order. The policy learns of each segment its place, its mark
+/// and its time on the way. It may write a report into acknowledgements, which the sender's control reads. A policy is one file that
+/// implements the trait, and its part. Equal calls must give equal answers: no clock, no random source.
 pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
     /// A segment with payload arrived. Whether an acknowledgement is due is asked after this, or not at all.
     fn on_segment(&mut self, _arrived: &Arrived) {}
@@ -46,8 +46,8 @@ pub trait AckPolicy: CloneAckPolicy + Debug + Send + Sync {
     /// A segment arrived that is acknowledged at once.
     fn on_disorder(&mut self, _now: Instant) {}
 
-    /// What arrives out of order or fills a gap is told, and counts, like what arrives in order: it is not acknowledged at
-    /// once. Against RFC 5681, section 4.2; WiFu does so.
+    /// True if a segment that is out of order or fills a gap counts like one in order, and is not acknowledged at once.
+    /// Against RFC 5681, section 4.2; WiFu does so.
     fn counts_disorder(&self) -> bool {
         false
     }

@@ -272,7 +272,7 @@ impl Connection {
         self.config.mss
     }
 
-    /// What it is made of, but for its control.
+    /// The connection's configuration, without its control.
     #[cfg(test)]
     pub(crate) const fn config(&self) -> &Config {
         &self.config

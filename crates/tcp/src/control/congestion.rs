@@ -10,8 +10,8 @@ use meshpace_units::{Instant, Span};
 
 /// A window part beside any [`Recovery`](super::Recovery): [`Recovered`](super::Recovered) makes a control of both.
 ///
-/// What it does not say is Reno's, by the rules of its window (RFC 5681). Equal calls must give equal answers: no clock, no
-/// random source.
+/// Where a method is not given, it is Reno's, by the rules of the window (RFC 5681). Equal calls must give equal answers:
+/// no clock, no random source.
 pub trait Congestion: CloneCongestion + Debug + Send + Sync {
     /// What the sender has to keep for it.
     fn asks(&self) -> Asks {
@@ -74,7 +74,7 @@ pub trait Congestion: CloneCongestion + Debug + Send + Sync {
         self.window_mut().rescale(old, new);
     }
 
-    /// What may be outstanding, of what its window allows with all that recovery adds to it.
+    /// What may be outstanding: a part of what the window and the recovery's addition allow.
     fn limited(&self, allowance: Allowance, _mss: u32) -> Allowance {
         allowance
     }

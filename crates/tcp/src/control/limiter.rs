@@ -1,4 +1,4 @@
-//! What waits at a pacer: permissions, or segments in a queue as in WiFu's rate limiter.
+//! A pacer's waiting line: permissions, or segments in a queue as in WiFu's rate limiter.
 
 use super::Discipline;
 use meshpace_keys::{Key, words};

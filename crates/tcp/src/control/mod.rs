@@ -1,8 +1,8 @@
 //! Sender control: one part decides how much may be outstanding, when the next segment may leave, and what an
 //! acknowledgement or its absence makes the sender do.
 //!
-//! A sender has one [`Control`]. It is told everything at once, one [`Ack`] a time, and answers with a window
-//! ([`Allowance`]), a pace ([`Pace`]), or both; what it does not answer is not limited by it. The sender keeps what is
+//! A sender has one [`Control`]. The connection gives it one [`Ack`] a time with everything about it. It answers with a
+//! window ([`Allowance`]), a pace ([`Pace`]), or both; it does not limit what it does not answer. The sender keeps what is
 //! the same for all: positions, the retransmission timer, the peer's window, the queue of a part that queues. What costs
 //! something to keep is kept only for controls that ask ([`Asks`]). A part is one file that implements the trait, here or in
 //! another crate; [`Paced`] makes one control of a window part and a pacing part.

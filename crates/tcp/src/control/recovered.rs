@@ -8,8 +8,8 @@ use alloc::boxed::Box;
 use core::ops::Range;
 use meshpace_units::{Instant, Span};
 
-/// A window and what finds its losses. Neither knows the other: what recovery finds is told to congestion control, which
-/// answers with a window, with which recovery begins.
+/// A window and what finds its losses. Neither knows the other. The losses that recovery finds go to congestion control,
+/// which answers with the window that recovery begins with.
 #[derive(Clone, Debug)]
 pub struct Recovered {
     congestion: Box<dyn Congestion>,

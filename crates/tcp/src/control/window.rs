@@ -45,7 +45,7 @@ impl Window {
         }
     }
 
-    /// The same, which its part alone moves: recovery leaves it as it is told.
+    /// The same window, but only its part moves it: recovery leaves it as it is.
     #[must_use]
     pub const fn directed(self) -> Self {
         Self { directed: true, ..self }

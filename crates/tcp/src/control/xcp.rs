@@ -34,8 +34,8 @@ struct Xcp {
 }
 
 impl Xcp {
-    /// The change that the packet took along (11.5), with the round trip as it was told to the routers. A window beyond the
-    /// sender's own limit would not be used, so there is none.
+    /// The change of the window that the packet brought (11.5), for the round trip that the sender had told the routers. A
+    /// window beyond the sender's own limit could not be used, so the window stays below.
     fn follow(&mut self, ack: &Ack<'_>) {
         let header = ack.feedback.and_then(|feedback| feedback.read(xcp::KIND, xcp::Header::from_bytes));
         let (Some(header), Some(rtt)) = (header, self.rtt.seconds()) else { return };

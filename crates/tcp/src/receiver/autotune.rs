@@ -5,8 +5,8 @@
 use crate::ack_policy::Order;
 use meshpace_units::{Instant, Span};
 
-/// The buffer at first (`tcp_rmem[1]`), of which a window is half until a full segment shows what packets take of it
-/// (TCP_DEFAULT_SCALING_RATIO).
+/// The buffer at first (`tcp_rmem[1]`). Half of it is the window, until a full segment shows how much of it a packet
+/// takes (TCP_DEFAULT_SCALING_RATIO).
 const FIRST_BUFFER: u64 = 131_072;
 /// What a packet of a frame's size takes of a buffer: 2 kB, and a quarter of one for what describes it (`skb->truesize`).
 const PACKET: u64 = 2_304;
@@ -70,7 +70,8 @@ impl Autotune {
         Self { window, offer: window, most, mss, full, space, round, trip, by_window, echoed }
     }
 
-    /// What is offered beyond what was taken, while so many bytes are held.
+    /// The window to offer beyond the data that the application has taken, while `held` bytes are not yet
+    /// taken.
     pub(super) fn offer(&self, held: u64) -> u64 {
         self.offer.min(self.window.saturating_sub(held))
     }
@@ -115,8 +116,9 @@ impl Autotune {
         true
     }
 
-    /// The window follows what a round trip brings. Rounds are told by the application's reads: while a hole is open none begins
-    /// (tcp_rcv_space_adjust, called by tcp_recvmsg), and there is room for what waits behind it (tcp_data_queue_ofo).
+    /// The window follows what a round trip brings. The application's reads begin and end rounds. While a hole is open no round
+    /// begins (tcp_rcv_space_adjust, called by tcp_recvmsg), and there is room for the segments behind the hole
+    /// (tcp_data_queue_ofo).
     fn follow(&mut self, came: &Came) {
         let Came { now, taken, beyond, .. } = *came;
         if beyond > 0 {

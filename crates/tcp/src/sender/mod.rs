@@ -94,7 +94,7 @@ pub(crate) struct Sender {
     pub(crate) asks: Asks,
     /// Kept for controls that ask for delivery rates.
     delivery: Option<Box<Delivery>>,
-    /// What is still in the host, where there is a limit to that.
+    /// Segments that are still in the host, where their number is limited.
     in_host: Option<Box<InHost>>,
     pub(crate) reductions: Reductions,
     pub(crate) queue: SendQueue,
@@ -165,8 +165,8 @@ impl Sender {
         }
     }
 
-    /// True if the retransmission timer must run. What was queued and perhaps flushed counts as sent, so `nxt` may be
-    /// ahead of `max`.
+    /// True if the retransmission timer must run. Segments that were queued and perhaps flushed count as sent, so
+    /// `nxt` may be ahead of `max`.
     const fn needs_timer(&self) -> bool {
         self.una < self.max || self.una < self.nxt
     }
@@ -231,7 +231,8 @@ impl Sender {
 
     /// The retransmission timer expired at `now`: everything outstanding counts as lost and is sent again in order.
     pub(crate) fn on_timeout(&mut self, now: Instant) {
-        // What had been queued and never left is no loss, so ns-2 neither counts nor backs off (ns2-behaviour.md 6.7).
+        // Segments that were queued and never left are no loss, so ns-2 neither counts nor backs off (ns2-behaviour.md
+        // 6.7).
         let lost = self.outstanding();
         if lost && self.control.probes(&self.state()) {
             self.restart_timer(now);

@@ -1,4 +1,4 @@
-//! What leaves next: what control, windows and pace let out, retransmissions first.
+//! The next segment to leave: retransmissions first, as far as control, windows and pace let it out.
 
 use super::{Chunk, Resend, Sender};
 use crate::control::{Allowance, Discipline, Idled, Pace};
@@ -98,7 +98,8 @@ impl Sender {
         while let Some(range) = self.hole() {
             let chunk = self.sent_before(&range);
             let there = chunk.end() > chunk.start;
-            // What is not there to be sent, as what has been acknowledged since, is gone for the control, too.
+            // A part that need not be sent, because it has been acknowledged since, is gone for the control,
+            // too.
             self.control.on_hole_taken(range.start..if there { chunk.end() } else { range.end });
             if there {
                 return Some(chunk);

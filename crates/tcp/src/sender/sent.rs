@@ -166,7 +166,8 @@ mod tests {
         // The first leaves again, after the fourth and the sixth had left.
         log.record(ms(52), 1, 11);
         assert_eq!(log.report(ms(53), 1, [(31, 41)]), reported(50, 50, true));
-        // What was sent twice is none, nor is what an acknowledgement covers with something sent twice.
+        // A segment that was sent twice gives no round trip, nor does one that is acknowledged together with
+        // such a segment.
         assert_eq!(log.acknowledge(ms(60), 21), RoundTrips { newest: None, ..trips(None, None) });
         log.record(ms(61), 51, 61);
         assert_eq!(log.report(ms(70), 21, [(51, 61)]), None);

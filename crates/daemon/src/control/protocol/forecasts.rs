@@ -5,45 +5,45 @@ use serde::{Deserialize, Serialize};
 /// What pacing would make of a flow that is only watched.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecast {
-    /// One packet in this time; `None` if it cannot be told.
+    /// Seconds between two packets by the law; `None` if that cannot be told.
     pub interval_s: Option<f64>,
-    /// That many payload bits a second, in its largest segments.
+    /// The same as a rate of payload in the flow's largest segments, bit/s.
     pub rate_bps: Option<u64>,
-    /// The least round trip of a segment that met no queue of its own flow's.
+    /// The least round trip of a segment that met no queue of its own flow, seconds.
     pub base_rtt_s: Option<f64>,
-    /// Flows to the host that have data on their way, and share what the law gives one.
+    /// The number of flows to the host with data on their way, which share what the law gives one flow.
     pub sharing: Option<u32>,
-    /// Why it cannot be told: `too-young`, `never-alone`, `not-measured` or `other-law`.
+    /// Why no forecast can be made: `too-young`, `never-alone`, `not-measured` or `other-law`.
     pub unknown: Option<String>,
 }
 
-/// Forecasts of flows that were then paced, held against what they got.
+/// Forecasts of flows that were paced afterwards, compared with what the flows got.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Forecasts {
-    /// Those that the means are of, the latest hundred at the most.
+    /// The number of forecasts in the means: the latest hundred at the most.
     pub compared: usize,
-    /// The mean of what came over what was foretold, less 1: below 0 if too much was foretold.
+    /// The mean error, as a ratio: what came divided by the forecast, less 1. Below 0 the forecasts were too high.
     pub mean_error: f64,
-    /// The mean of the same without its sign.
+    /// The mean size of the errors, without their signs.
     pub mean_error_size: f64,
-    /// Forecasts that are not counted, since something else than its pace held the flow.
+    /// Forecasts that are not counted, because something else than the pace held the flow back.
     pub undecided: u64,
-    /// The latest one of this daemon's.
+    /// The latest forecast that this daemon compared.
     pub latest: Option<ComparedForecast>,
 }
 
-/// A forecast and what came.
+/// A forecast of a flow, and what the flow got.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedForecast {
     /// The flow.
     pub flow: String,
-    /// Foretold, payload bit/s.
+    /// The forecast, payload bit/s.
     pub foretold_bps: f64,
-    /// What the flow got.
+    /// What the flow got, payload bit/s.
     pub measured_bps: f64,
-    /// The latter over the former, less 1.
+    /// What the flow got divided by the forecast, less 1.
     pub error: f64,
-    /// How long ago it was told.
+    /// Seconds since they were compared.
     pub ago_s: f64,
 }
 

@@ -2,20 +2,20 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How it stands.
+/// How the guard judges the pacing that was switched on: whether it compares still, lets pacing stay, or went back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Guard {
-    /// [`Guard::COMPARES`], [`Guard::STAYS`] or [`Guard::WENT_BACK`].
+    /// The guard's state: [`Guard::COMPARES`], [`Guard::STAYS`] or [`Guard::WENT_BACK`].
     pub state: String,
-    /// For so many seconds.
+    /// Seconds that the guard has been in this state.
     pub for_s: f64,
-    /// Pairs of blocks that counted.
+    /// Pairs of blocks that counted so far.
     pub pairs: u32,
-    /// Those of them in which pacing brought less.
+    /// Of these pairs, those in which pacing brought less goodput.
     pub less: u32,
-    /// Goodput with pacing over that without; `None` while no pair counted.
+    /// Goodput with pacing divided by goodput without; `None` while no pair counted.
     pub ratio: Option<f64>,
-    /// The same in words.
+    /// The guard's state and findings in words.
     pub message: String,
 }
 

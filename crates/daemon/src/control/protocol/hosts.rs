@@ -1,86 +1,87 @@
-//! What goes into the mesh by host, as clients are told of it.
+//! What goes into the mesh by host, as the control socket reports it.
 
 use serde::{Deserialize, Serialize};
 
-/// What goes into the mesh, shaped by host.
+/// What goes into the mesh where hosts are shaped (docs/hosts.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hosts {
-    /// What all together may have.
+    /// The rate that all hosts share, bit/s.
     pub rate_bps: u64,
-    /// What was found of that; `None` where it is given.
+    /// How the rate was found; `None` where the configuration gives it.
     pub found: Option<FoundRate>,
-    /// What they share: `airtime` or `bytes`.
+    /// What the hosts share: `airtime` or `bytes`.
     pub by: String,
-    /// Hosts known.
+    /// The number of hosts known.
     pub known: usize,
-    /// Jain's index of what hosts that have packets waiting got lately, over their weights, by what they share; `None` below two.
+    /// Jain's index of what the hosts with waiting packets got lately, each divided by the host's weight; `None` below
+    /// two such hosts.
     pub jain: Option<f64>,
-    /// Packets that wait.
+    /// Packets of all hosts that wait now.
     pub queued: usize,
-    /// Packets that went on.
+    /// Packets that went on into the mesh.
     pub packets: u64,
-    /// Packets dropped because they waited too long, or too many waited.
+    /// Packets dropped because packets waited too long, or too many waited.
     pub dropped: u64,
-    /// Packets marked because they waited too long.
+    /// Packets marked because packets waited too long.
     pub marked: u64,
-    /// Those that got most lately, most first.
+    /// The hosts, those that got most lately first.
     pub list: Vec<HostShare>,
 }
 
-/// A rate that is found by how long packets wait in the mesh.
+/// A rate that the daemon finds by how long packets wait in the mesh (`hosts.rate = "auto"`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FoundRate {
-    /// It is no lower.
+    /// The lowest rate allowed, bit/s (`hosts.rate_min`).
     pub min_bps: u64,
-    /// It is no higher.
+    /// The highest rate allowed, bit/s (`hosts.rate_max`).
     pub max_bps: u64,
-    /// How long packets wait in the mesh a hop, on the way to the host that they wait longest for.
+    /// Seconds that packets wait in the mesh on each hop, on the way to the host for which they wait longest.
     pub mesh_wait_s: Option<f64>,
-    /// Round trips measured by TCP's acknowledgements.
+    /// Round trips measured by acknowledgements of TCP.
     pub tcp: u64,
     /// Round trips measured by QUIC's spin bit.
     pub spin: u64,
     /// Round trips measured by ICMP echoes.
     pub probes: u64,
-    /// Requests for such echoes.
+    /// ICMP echo requests sent.
     pub asked: u64,
-    /// Nothing tells how long packets wait, so that the rate falls.
+    /// True if no measurement tells how long packets wait, so that the rate falls.
     pub blind: bool,
 }
 
-/// What a mesh host has of that.
+/// What a mesh host gets of the shared rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct HostShare {
-    /// Its address, or that of the prefix whose hosts count as one.
+    /// The host's address, or the prefix whose hosts count as one.
     pub host: String,
-    /// What it got in the last whole second.
+    /// What the host got in the latest whole second, bit/s.
     pub rate_bps: u64,
-    /// Its shares.
+    /// The number of shares that the host has.
     pub weight: u32,
-    /// The most that it may have.
+    /// The most that the host may get, bit/s; `None` without a cap.
     pub cap_bps: Option<u64>,
-    /// The most that its way carries, where that was found.
+    /// The most that the way to the host carries, bit/s, where that was found.
     pub found_bps: Option<u64>,
-    /// How long its packets wait in the mesh, where that is measured.
+    /// Seconds that the host's packets wait in the mesh, where that is measured.
     pub mesh_wait_s: Option<f64>,
-    /// Wireless hops.
+    /// The number of wireless hops to the host.
     pub hops: u32,
-    /// Rate of their links.
+    /// The rate of the links to the host, bit/s.
     pub link_rate_bps: u64,
-    /// What a byte costs.
+    /// What a byte to the host costs, where a byte over one hop at `mesh.rate` costs 1.
     pub price: f64,
-    /// Flows that wait for a turn.
+    /// Flows of the host that wait for their turn.
     pub flows: usize,
-    /// Packets that wait.
+    /// Packets of the host that wait now.
     pub queued: usize,
-    /// How long its packets wait, smoothed.
+    /// How long the host's packets wait here, smoothed, seconds.
     pub wait_s: Option<f64>,
-    /// Packets that went on.
+    /// Packets to the host that went on.
     pub packets: u64,
-    /// Their lengths together.
+    /// The length of these packets, bytes.
     pub bytes: u64,
-    /// Packets dropped.
+    /// Packets to the host that were dropped.
     pub dropped: u64,
-    /// Packets marked.
+    /// Packets to the host that were marked.
     pub marked: u64,
 }

@@ -9,7 +9,7 @@ const SUBJECT: &str = "meshpaced congestion";
 /// sk_pacing_status").
 const PACE: (u32, u32) = (6, 0);
 
-/// What it takes, while it is not loaded.
+/// What the kernel lacks for calm, while calm is not loaded.
 pub(super) fn possible(_: &Config, facts: &Facts) -> Vec<Finding> {
     if facts.calm.loaded {
         return Vec::new();

@@ -57,7 +57,7 @@ pub(super) fn running(_: &Config, facts: &Facts) -> Vec<Finding> {
         found.push(Finding::warning(SUBJECT, what, "is the interface down, or its queue full (ip -s link)?"));
     }
     if no_place > 0 {
-        let what = format!("{no_place} acknowledgements passed for want of a place");
+        let what = format!("{no_place} acknowledgements passed because there was no room to keep them");
         found.push(Finding::warning(
             SUBJECT,
             what,
@@ -65,7 +65,8 @@ pub(super) fn running(_: &Config, facts: &Facts) -> Vec<Finding> {
         ));
     }
     if lost_events > 0 {
-        let what = format!("{lost_events} acknowledgements passed as the daemon did not hear of them");
+        let what =
+            format!("{lost_events} acknowledgements passed because the daemon could not be told of them");
         found.push(Finding::note(SUBJECT, what));
     }
     if found.is_empty() {

@@ -10,7 +10,7 @@ use super::facts::Facts;
 use super::finding::Finding;
 use crate::config::Config;
 
-/// All of them, in the order in which they are told.
+/// All findings, in the order in which they are shown.
 pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
     let checks = [
         kernel::rights,

@@ -316,7 +316,11 @@ fn an_edge_is_possible_by_what_the_kernel_has_and_says_what_troubles_it() {
     let troubles: [(Change, Severity, &str); 5] = [
         (|status| status.counters.late = 2, Warning, "found 2 times"),
         (|status| status.counters.failed = 3, Warning, "3 acknowledgements could not be sent"),
-        (|status| status.counters.no_place = 4, Warning, "4 acknowledgements passed for want of a place"),
+        (
+            |status| status.counters.no_place = 4,
+            Warning,
+            "4 acknowledgements passed because there was no room to keep them",
+        ),
         (|status| status.counters.lost_events = 5, Note, "5 acknowledgements passed as the daemon"),
         (|status| status.interfaces = vec!["mesh7".to_owned()], Warning, "mesh7, which it thins towards"),
     ];

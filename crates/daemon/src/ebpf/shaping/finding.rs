@@ -1,7 +1,7 @@
 //! The rate of the hosts that the kernel shapes, found by the [`Finder`] of the shaper on NFQUEUE, sans I/O: fed by what the programs tell.
 //!
-//! What leaves is told as sums, now and then; round trips of TCP are measured in the kernel, spin bits of QUIC are told as they turn, and hosts
-//! that tell neither are asked for echoes by the driver.
+//! The kernel reports the sum of the bytes that left, from time to time. It measures round trips of TCP, and reports each turn of QUIC's
+//! spin bit. The driver sends ICMP echoes to hosts that have neither.
 
 use super::layout::{Measurement, Sums};
 use crate::data_thread::Request as EchoRequest;
@@ -18,9 +18,9 @@ const PRICE: f64 = 1.0;
 #[derive(Debug)]
 pub struct Finding {
     finder: Finder,
-    /// What had been counted when something was told last.
+    /// What the kernel had counted at its latest report.
     counted: Option<Sums>,
-    /// What had left by then, in costs.
+    /// The bytes that had left by then, in costs.
     left: u64,
     /// Bytes that had come for each host.
     of_hosts: BTreeMap<IpAddr, u64>,
@@ -97,7 +97,8 @@ impl Finding {
         self.of_hosts.retain(|host, _| is_known(*host));
     }
 
-    /// Tells the finder what has left since it was told last. The kernel counts packets as they come: those that wait have not left yet.
+    /// Tells the finder what has left since the last call. The kernel counts packets when they come; packets that wait have not left
+    /// yet.
     fn count(&mut self, at: Instant, host: IpAddr, sums: Sums) {
         let rate = u128::from(self.finder.rate().as_bits_per_sec());
         let waits = u128::from(sums.work.saturating_since(at).as_nanos());

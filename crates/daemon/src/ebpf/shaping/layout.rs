@@ -89,7 +89,7 @@ pub struct Shaping {
     pub places: u32,
     /// How long slots of time are, as a power of two of nanoseconds.
     pub shift: u32,
-    /// User space finds the rate, and is told what that takes.
+    /// True if user space finds the rate; the program then reports what that takes.
     pub finds: bool,
     /// Of hosts of which nothing is agreed.
     pub otherwise: Agreed,

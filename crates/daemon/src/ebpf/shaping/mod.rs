@@ -1,7 +1,8 @@
 //! Hosts shaped in the kernel (`bpf/shaper.bpf.c`): what user space agrees with it about them, and what it reads out of its table.
 //!
-//! Who gets how much follows in the kernel from departure times alone; the terms, what a byte costs and the parameters are those of
-//! [`meshpace_gateway::Shaper`], and its reports are filled from what the kernel counted. Where the rate is found, it is found here.
+//! In the kernel, departure times alone decide what each host gets. The terms, the price of a byte and the parameters are those of
+//! [`meshpace_gateway::Shaper`], and its reports are filled with the kernel's counters. If the rate has to be found, it is found
+//! here.
 
 mod finding;
 mod kernel;
@@ -22,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::net::IpAddr;
 
-/// What is known of hosts is looked for again after so long.
+/// The facts about hosts are looked up again after so long.
 const LOOK: Span = Span::from_secs(1);
 /// Hosts told at the most.
 const TOLD: usize = 64;
@@ -285,12 +286,12 @@ impl Hosts {
     }
 }
 
-/// Whether a rate is another one by so much that the program is to be told.
+/// Whether a rate differs enough from the one in force for the program to be told.
 fn is_other(told: Rate, rate: Rate) -> bool {
     told.as_bits_per_sec().abs_diff(rate.as_bits_per_sec()) > told.as_bits_per_sec() / TOLD_PART
 }
 
-/// What came since the latest look, by the time; of no time what it was.
+/// The rate since the latest look; if no time has passed, the rate of that look.
 fn rate(looked: Looked, now: Instant, bytes: Bytes) -> Rate {
     let passed = u128::from(now.saturating_since(looked.at).as_nanos());
     // The kernel counts anew if it forgot the host in between.

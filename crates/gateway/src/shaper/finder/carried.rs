@@ -1,4 +1,4 @@
-//! What goes into the mesh, as much as lately at the most.
+//! The most that goes into the mesh: as much as went lately.
 
 use meshpace_units::{Instant, Span};
 

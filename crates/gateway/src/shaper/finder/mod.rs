@@ -1,11 +1,10 @@
 //! The rate of a shaper, found by the mesh's own delay (docs/hosts.md, "The rate by delay").
 //!
-//! One law, calm's ([`DelayRate`]), for all that goes into the mesh: one price for everybody, so that a certain number of packets waits
-//! in the mesh however many hosts and flows there are. It is told how long packets wait there on the way to the host that they wait
-//! longest for: a host's round trip, the least of the latest few, less its least of half a minute. Hosts of which neither TCP nor QUIC tells one
-//! are asked for an echo ([`Probes`]). So a near host yields where it takes the
-//! air of a far one. A host whose packets wait as long whatever the rate has a slow path of its own, or lies: it has a law of its
-//! own from then on ([`Path`]), and no say.
+//! One law, calm's ([`DelayRate`]), for all that goes into the mesh: one price for everybody, so that a certain number of packets waits in
+//! the mesh however many hosts and flows there are. Its input is how long packets wait in the mesh on the way to the host for which they
+//! wait longest: the least of the latest few round trips of that host, less its least round trip of half a minute. Hosts of which neither
+//! TCP nor QUIC tells one are asked for an echo ([`Probes`]). So a near host yields where it takes the air of a far one. A host whose
+//! packets wait as long whatever the rate has a slow path of its own, or lies: it has a law of its own from then on ([`Path`]), and no say.
 
 mod carried;
 mod company;
@@ -37,10 +36,10 @@ use uplink::Uplink;
 
 /// What the laws count in.
 const PACKET: Bytes = Bytes(1_500);
-/// So many packets wait in the mesh, and not calm's 1.4: this is one law, not one of many in a queue, and what it is told is the
-/// least of several.
+/// Packets that may wait in the mesh, not calm's 1.4: here one law stands for all flows, and the wait that it gets is the least
+/// of several.
 const WAITING: f64 = 4.0;
-/// What is longer is no acknowledgement of TCP, with any options.
+/// A longer packet is no acknowledgement of TCP, whatever its options.
 const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
@@ -110,7 +109,7 @@ pub struct Finder {
     usual: f64,
     counted: Instant,
     carried: Carried,
-    /// What goes into the mesh, in packets' costs.
+    /// The rate of packets into the mesh, in packets' costs.
     pace: Pace,
     /// Packets of calls.
     calls: Pace,
@@ -180,7 +179,7 @@ impl Finder {
         within(&mut self.law, find);
     }
 
-    /// What goes into the mesh, in costs.
+    /// The rate into the mesh that was found, in costs.
     #[must_use]
     pub fn rate(&self) -> Rate {
         rate_of(self.law.rate())

@@ -3,7 +3,7 @@
 use libm::exp;
 use meshpace_units::{Instant, Span};
 
-/// What left so long ago counts a third.
+/// A packet that left so long ago counts for a third.
 const LASTS: Span = Span::from_secs(1);
 
 /// Packets, those of long ago counting less.

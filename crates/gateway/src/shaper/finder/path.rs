@@ -11,24 +11,24 @@ const LATEST: usize = 3;
 const LATEST_ECHOES: usize = 1;
 /// These tell of no longer ago.
 const LAG: Span = Span::from_secs(2);
-/// A host is heard for so long after a round trip, and has a say after so many, for so long each time: one that says little sleeps
-/// between, and its radio with it.
+/// A host counts as heard for so long after a round trip. After so many round trips it has a say in the rate, for so long each
+/// time. A host that sends little sleeps in between, and its radio with it.
 const HEARD: Span = Span::from_secs(10);
 const FEWEST: u32 = 5;
 const SAY: Span = Span::from_secs(1);
-/// By an echo it has one until the next two might have come.
+/// After an echo it has a say until the next two echoes might have come.
 const SAY_OF_ECHO: Span = Span::from_millis(500);
-/// While what went to it is sent again without an answer, it has a say for so long each time, and so long in all: others may have taken its
-/// air, or it may have left.
+/// A host that does not answer while packets to it are sent again keeps its say for so long each time, and so long in all. Others may have
+/// taken its air, or the host may have left.
 const UNANSWERED: (Span, Span) = (Span::from_secs(3), Span::from_secs(10));
 /// Round trips, and the time, after which it is seen what a lower rate did.
 const SEEN: (u32, Span) = (5, Span::from_secs(2));
-/// A host whose packets wait so many times longer than they should is looked at: where the rate has fallen to this share without that at
-/// least this share of the wait has gone in the mean, the rate is not why.
+/// A host whose packets wait so many times longer than they should is looked at. If the rate has fallen to this share, and
+/// less than this share of the wait has gone in the mean, the rate is not the cause of the wait.
 const LONG: f64 = 3.0;
 const FALLEN: f64 = 0.3;
 const GONE: f64 = 1.0 / 3.0;
-/// For so long it has no say then, at first and at last: twice as long each time.
+/// Then the host has no say for so long: the first time, and at the most. Each time lasts twice as long as the one before.
 const DEAF: (Span, Span) = (Span::from_secs(60), Span::from_secs(960));
 
 /// A host that is looked at.
@@ -154,7 +154,7 @@ impl Path {
         self.price
     }
 
-    /// What it may have, packets a second, while it has no say.
+    /// The rate of the host's own law, packets a second, while the host has no say.
     pub fn own_rate(&self, now: Instant) -> Option<f64> {
         self.law.as_ref().filter(|_| self.is_deaf(now)).map(DelayRate::rate)
     }

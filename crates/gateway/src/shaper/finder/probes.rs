@@ -69,8 +69,8 @@ impl Probes {
         }
     }
 
-    /// A packet has left for a host that told a round trip `told` ago otherwise. The number of the request that is to follow it, of which
-    /// there are `a_second` at the most.
+    /// A packet has left for a host, of which another measurement gave a round trip `told` ago. Returns the number of the echo
+    /// request to send behind it; there are `a_second` of them at the most.
     pub fn ask(&mut self, now: Instant, host: IpAddr, told: Option<Span>, a_second: u32) -> Option<u32> {
         if a_second == 0 {
             return None;

@@ -1,8 +1,8 @@
 //! How many packets may wait in the mesh, of all hosts and of each.
 //!
-//! A queue is for a rate that varies: it keeps the channel busy. Up to three hops a chain is one channel, of which one node at a time
-//! has the use (schemes.md 2): what waits there costs time alone. Beyond, packets that follow each other are in the air at once, and
-//! collide the more, the more there are: there fewer carry more. A connection that is alone makes nobody wait but itself.
+//! A queue keeps the channel busy while the rate varies. Up to three hops, a chain is one channel that one node uses at a time
+//! (schemes.md 2): packets that wait there only cost time. On longer chains packets that follow each other are in the air at once,
+//! and the more there are, the more they collide: there fewer packets carry more. A connection that is alone delays only itself.
 //!
 //! While somebody talks, as few wait as keep anything going. No rate is as exact: so what is in the mesh is counted, and a host of which enough is
 //! there has its turn with the next acknowledgement.
@@ -20,7 +20,8 @@ const ALONE_FOR: f64 = 0.12;
 const CALLS: (f64, f64) = (10.0, 1.0);
 /// A host has one packet in the mesh at least.
 const LEAST: f64 = 1.0;
-/// What left and is not acknowledged counts as being in the mesh for twice a round trip, so long at least and at the most.
+/// A packet that left and is not acknowledged counts as being in the mesh for twice a round trip, but for this span at
+/// least and at the most.
 const LASTS: (Span, Span) = (Span::from_millis(50), Span::from_secs(1));
 /// Where hosts share the air: a host that is further away than others has a claim while it has less than this share of its part, and this
 /// share of its packets is lost.
@@ -49,7 +50,7 @@ impl Finder {
         (self.usual * self.find.stands.as_secs_f64()).max(waiting) * times
     }
 
-    /// What has gone into the mesh lately, in costs.
+    /// The rate at which packets went into the mesh lately, in costs.
     #[must_use]
     pub fn carried(&self, now: Instant) -> Rate {
         super::rate_of(self.pace.rate(now))

@@ -1,8 +1,8 @@
 //! Round trips of a QUIC connection in the mesh, by its latency spin bit (RFC 9000, section 17.4).
 //!
-//! The client sends the opposite of the bit that it has seen last, the server the same. So what goes into the mesh turns once a round
-//! trip, and its end there turns what it sends as soon as it has seen that: the time between the two is the mesh's part (RFC 9312,
-//! section 3.8.2, which tells more of it). Ends may send any bit instead, and some always do.
+//! The client sends the opposite of the bit that it has seen last, the server the same. So the bit of packets into the mesh turns
+//! once a round trip. The mesh end turns the bit of its own packets as soon as it has seen that. The time between both turns is the
+//! mesh's part of the round trip (RFC 9312, section 3.8.2). Ends may send any bit instead, and some always do.
 
 use meshpace_units::{Instant, Span};
 

@@ -95,7 +95,8 @@ impl Samples {
         self.rates[kind as usize].contains(&rate)
     }
 
-    /// The groups after the one that a kind came from last, once round; that which is looked at is the last from then on.
+    /// Goes through the groups once, beginning after the group that this kind came from last, and remembers the group
+    /// that it stops at.
     fn next_group(&mut self, kind: Kind, common: &Common) -> u8 {
         let group = &mut self.groups[kind as usize];
         *group = (*group + 1) % common.groups.count();

@@ -1,4 +1,4 @@
-//! What is counted of a mode, and what becomes of it: whole numbers, as in the kernel, so that the two agree to the bit.
+//! Counters of a mode and the statistics made of them: whole numbers, as in the kernel, so that both agree to the bit.
 
 /// A share in 4,096th (`MINSTREL_SCALE`), which its filter may leave above or below by a few.
 pub(super) type Share = i32;

@@ -55,7 +55,7 @@ impl Aggregation {
         self.extra[self.at] = self.extra[self.at].max(extra);
     }
 
-    /// What it adds to the window, segments.
+    /// Segments added to the window, for acknowledgements that come together.
     pub(super) fn extra(&self, bandwidth: f64, mss: u32) -> f64 {
         let most = bandwidth / 8.0 * MOST.as_secs_f64() / f64::from(mss);
         self.extra[0].max(self.extra[1]).min(most)

@@ -65,7 +65,7 @@ pub(super) struct Policer {
     interval: Option<Interval>,
     /// Of the interval before, bit/s.
     before: Option<f64>,
-    /// What is let through, bit/s, and the round trips for which that has been used.
+    /// The rate that the policer lets through, bit/s, and the round trips for which it has been used.
     used: Option<(f64, u32)>,
 }
 

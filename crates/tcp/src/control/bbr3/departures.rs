@@ -1,4 +1,4 @@
-//! What was in flight, and what had been lost, when each segment left (P.tx_in_flight, P.lost; draft-ietf-ccwg-bbr-06, section
+//! The data in flight and the data lost when each segment left (P.tx_in_flight, P.lost; draft-ietf-ccwg-bbr-06, section
 //! 4.1.2.2).
 
 use alloc::collections::VecDeque;

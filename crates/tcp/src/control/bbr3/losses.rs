@@ -74,7 +74,7 @@ impl Losses {
     }
 }
 
-/// What was before losses, which may be taken back.
+/// The state before losses, which may be restored.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Saved {
     /// The state that a loss ended.

@@ -1,4 +1,4 @@
-//! What is known of the path: bandwidth, rounds, whether the pipe is full, and how much more is acknowledged at once than the
+//! The model of the path: bandwidth, rounds, whether the pipe is full, and how much more is acknowledged at once than the
 //! bandwidth explains (draft-ietf-ccwg-bbr-06, sections 5.3.1.2 and 5.5).
 
 use super::Seen;

@@ -6,9 +6,10 @@
 //! | target rate, window, velocity, pace (section 2.1) | `mod.rs` |
 //! | round trips, and whether the queue was nearly empty lately (sections 2.1 and 2.2) | `delays.rs` |
 //!
-//! What the paper leaves open: a velocity changes the window by no more than itself in a round trip, which is slow start's
-//! growth; one above 1 ends when the target crosses the rate, not at the end of the window (as in mvfst, the authors'
-//! deployment); a timeout begins slow start anew from a segment; a window that is not in use does not grow.
+//! The paper leaves four points open. Here a velocity changes the window in a round trip by no more than the window
+//! itself, which is slow start's growth. A velocity above 1 ends when the target crosses the rate, not at the end of the
+//! window (as in mvfst, the authors' deployment). A timeout begins slow start anew from one segment. A window that is not
+//! in use does not grow.
 
 mod delays;
 #[cfg(test)]
@@ -215,7 +216,8 @@ impl Congestion for Copa {
             self.yields();
         }
         let Some(sample) = ack.rate else { return };
-        // What was sent twice is no sample, but it has arrived: the window goes by the delays that are known.
+        // A segment that was sent twice gives no round trip, but it has arrived: the window follows the
+        // delays that are known.
         if let Some(trip) = sample.rtt {
             self.delays.on_sample(ack.now, trip);
         }

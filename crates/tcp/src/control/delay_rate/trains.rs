@@ -10,7 +10,7 @@ const ROUNDING: f64 = 0.01;
 /// The rate stays below two trains an empty round trip while a second one has to wait.
 const BELOW_TWO: f64 = 1.99;
 
-/// What one access carries, how many of those are on their way, and where the latest began.
+/// How many segments one access carries, how many such trains are on their way, and where the latest began.
 #[derive(Clone, Debug)]
 pub(super) struct Trains {
     unit: Unit,

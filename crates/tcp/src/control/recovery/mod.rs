@@ -1,8 +1,8 @@
 //! Loss recovery: what finds losses and what to send again because of them, apart from the window.
 //!
 //! A sender whose window is a [`Congestion`](super::Congestion) has one [`Recovery`] beside it; [`Recovered`](super::Recovered)
-//! makes a control of both. It is told of every acknowledgement and of what leaves, may have a deadline of its own, and
-//! answers whether the window opens, stays, or a loss is to be answered, what may be outstanding meanwhile, and what leaves
+//! makes a control of both. A recovery gets every acknowledgement and every departure, and may have a deadline of its own. It
+//! answers whether the window opens, stays, or is to be cut for a loss, how much may be outstanding meanwhile, and what is sent
 //! again. By how much a loss cuts the window is the other part's business.
 //!
 //! | part | finds a loss by | sends again | file |
@@ -170,12 +170,13 @@ pub trait Recovery: CloneRecovery + Debug + Send + Sync {
         true
     }
 
-    /// What was found lost since it was last asked, for windows that go by it; nothing if it does not keep count.
+    /// The data found lost since the last call, for windows that need them; empty if the recovery does not keep
+    /// count.
     fn take_lost(&mut self) -> Vec<Lost> {
         Vec::new()
     }
 
-    /// What is on its way, for windows that go by it; `None` if it does not keep count.
+    /// The data on their way, for windows that need them; `None` if the recovery does not keep count.
     fn flight(&self) -> Option<Flight> {
         None
     }

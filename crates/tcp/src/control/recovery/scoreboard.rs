@@ -67,8 +67,8 @@ impl Scoreboard {
     }
 
     /// `sent` was retransmitted, in a recovery that ends at `recovery_point`. The first retransmission puts off the rescue
-    /// (step 4.3). The rescue itself is told by what no other rule gives: it begins before what was retransmitted, or has
-    /// nothing above it that arrived. It does not count as retransmitted (step C.2) and is the last one (rule 4).
+    /// (step 4.3). The rescue itself is recognised by what no other rule sends: it begins below retransmitted data, or
+    /// nothing above it has arrived. It does not count as retransmitted (step C.2) and is the last one (rule 4).
     pub fn on_retransmitted(&mut self, sent: &Range<u64>, recovery_point: u64) {
         let above = self.sacked.ranges().end().is_some_and(|end| sent.start < end);
         if self.rescue_rxt.is_some() && (sent.start < self.high_rxt || !above) {
@@ -99,8 +99,8 @@ impl Scoreboard {
         below && self.sacked.missing(position, position + 1) == 1
     }
 
-    /// SetPipe (): bytes thought to be in the network, of what is outstanding that which is neither SACKed nor lost, and
-    /// that which is not SACKed and was retransmitted.
+    /// SetPipe (): the bytes of outstanding data that are thought to be in the network. Counted are bytes that are
+    /// neither SACKed nor lost, and bytes that were retransmitted and are not SACKed.
     #[must_use]
     pub fn pipe(&self, mss: u32) -> u64 {
         let (una, max) = (self.sacked.una(), self.sacked.max());

@@ -322,7 +322,7 @@ impl Rack {
         start..if last { end.max(self.max) } else { end }
     }
 
-    /// What is sent again first: the segment of a timeout, the probe, else what is lost.
+    /// The next data to send again: the segment of a timeout, else the probe, else lost segments.
     fn next_hole(&self, unsent: bool) -> Option<(Range<u64>, bool)> {
         let piece = |start: u64, end: u64| self.with_fin(start, end.min(start + u64::from(self.mss)));
         if let Some(first) = self.segments.first().filter(|sent| self.first_again && sent.lost) {

@@ -1,4 +1,4 @@
-//! What is on its way, a segment at a time: when each left last, whether it arrived, whether it is taken as lost (RFC 8985,
+//! The segments on their way: for each, when it left last, whether it arrived, and whether it is taken as lost (RFC 8985,
 //! section 5.1).
 
 use crate::control::recovery::Lost;
@@ -208,8 +208,8 @@ impl Segments {
         self.change(0..u64::MAX, |sent| sent.lost = false);
     }
 
-    /// What was taken to be sent again and has not left never will; the peer may have discarded what it reported if its first
-    /// report was of what is missing now (RFC 2018, section 8).
+    /// Segments that were to be sent again and have not left are forgotten. The peer may have discarded what it reported if
+    /// the first outstanding segment is one of those (RFC 2018, section 8).
     pub(super) fn on_timeout(&mut self) {
         let reneged = self.sent.front().is_some_and(|first| first.arrived);
         if reneged {

@@ -166,7 +166,7 @@ mod tests {
         undo.begin(201, 0, false);
         undo.on_resent(ms(500));
         assert!(undo.is_of_an_original(ms(550), Some(Span::from_millis(51))));
-        // What was sent again is lost, too, and is the first of all.
+        // The segment that was sent again is lost, too, and is the first of all.
         undo.begin(301, 0, true);
         undo.on_resent(ms(600));
         assert!(!undo.is_of_an_original(ms(650), Some(Span::from_millis(51))), "it may have been late only");
