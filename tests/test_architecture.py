@@ -133,6 +133,31 @@ def test_circles_and_paths_are_found(tmp_path: Path) -> None:
     assert shown_by(library) == {"Air": "air", "Alarm": "event", "Event": "event"}
 
 
+def joints() -> dict[str, list[str]]:
+    """The parts that the table of joints names, by the table of the sources that has them."""
+    text = (ROOT / "ARCHITECTURE.md").read_text().partition("\n## The joints")[2].partition("\n## ")[0]
+    named = re.findall(r"`([A-Z_]+)`: ([\w .,+()-]+)", text)
+    return {
+        name: re.split(r", ", re.sub(r" \([^)]*\)|, most of them.*| beside .*", "", parts)) for name, parts in named
+    }
+
+
+def test_the_table_of_joints_names_every_part() -> None:
+    sources = "\n".join(file.read_text() for file in sorted(ROOT.glob("crates/*/src/**/*.rs")))
+    for name, parts in joints().items():
+        table = re.search(rf"^ +pub static {name}: \w+ = \[([^\]]*)\]", sources, re.MULTILINE)
+        assert table is not None, name
+        assert len(parts) == len(re.findall(r"[\w:]+", table[1])), (name, parts, table[1])
+    assert len(joints()) == 13
+
+
+def test_files_that_are_named_exist() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    paths = re.findall(r"`((?:crates|python|bpf|papers|tests|docs)/[\w./-]+)`", text)
+    assert len(paths) > 100
+    assert [path for path in paths if not (ROOT / path).exists()] == []
+
+
 def test_a_crate_has_one_binary_of_integration_tests_and_every_file_is_in_it() -> None:
     several = {}
     for crate in sorted(path.parent for path in ROOT.glob("crates/*/tests")):
