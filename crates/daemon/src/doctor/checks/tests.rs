@@ -321,7 +321,11 @@ fn an_edge_is_possible_by_what_the_kernel_has_and_says_what_troubles_it() {
             Warning,
             "4 acknowledgements passed because there was no room to keep them",
         ),
-        (|status| status.counters.lost_events = 5, Note, "5 acknowledgements passed because the daemon could not be told"),
+        (
+            |status| status.counters.lost_events = 5,
+            Note,
+            "5 acknowledgements passed because the daemon could not be told",
+        ),
         (|status| status.interfaces = vec!["mesh7".to_owned()], Warning, "mesh7, which it thins towards"),
     ];
     for (change, severity, words) in troubles {
