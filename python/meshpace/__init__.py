@@ -1,8 +1,8 @@
 """Adaptive pacing for TCP over multihop wireless meshes: simulator, studies, report.
 
-In Python: :class:`Scenario`, :func:`run`, :func:`sweep`, and :class:`Formula` for a formula of one's own
-(docs/python.md). What is named here is loaded when it is first used, so that commands start at once. This file itself
-loads nothing: Ctrl-C ends in a traceback until :mod:`meshpace.starting` has been heard.
+In Python: :class:`Scenario`, :func:`run`, :func:`sweep`, :func:`advise`, and :class:`Formula` for a formula of your own
+(docs/python.md). Each name is loaded when it is first used, so that commands start at once. This file itself loads
+nothing: until :mod:`meshpace.starting` has taken over signals, Ctrl-C would end in a traceback.
 """
 
 from __future__ import annotations

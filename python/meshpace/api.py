@@ -30,16 +30,16 @@ if TYPE_CHECKING:
     from meshpace.sweeps.vary import Vary
 
 Scheme = str | type[Formula]
-"""A scheme's name, or a formula of one's own: a class, or ``FILE.py:CLASS``."""
+"""A scheme's name, or a formula of your own: a class, or ``FILE.py:CLASS``."""
 Values = Mapping[str | tuple[str, ...], Sequence[Any]]
-"""What varies: values by key, tuples of values by a tuple of keys that move together."""
+"""What varies: a list of values for each key; keys in a tuple move together, and have tuples as values."""
 
 
 class Scenario:
-    """A scenario: the text of a file, and what is set differently. Nothing is checked until it is used."""
+    """A scenario: the text of a file, and settings that replace its values. Nothing is checked until it is used."""
 
     def __init__(self, text: str, name: str = "scenario.toml", settings: Sequence[str] = ()) -> None:
-        """``text`` is TOML, ``name`` what messages call it, ``settings`` are ``key.path=value``."""
+        """``text`` is TOML; messages call it ``name``; each of ``settings`` is ``key.path=value``."""
         self.text = text
         self.name = name
         self.settings: tuple[str, ...] = tuple(settings)
@@ -47,7 +47,7 @@ class Scenario:
 
     @classmethod
     def load(cls, path: str | Path) -> Self:
-        """Reads a file.
+        """Reads a scenario file; ``scenarios/NAME.toml`` is found from any folder.
 
         Raises:
             OSError: the file cannot be read.
@@ -57,33 +57,35 @@ class Scenario:
         return loaded
 
     def set(self, key: str, value: object) -> Self:
-        """Replaces a value, as ``--set`` does: ``scenario.set("flow.0.scheme", "tcp-ap")``. Returns the scenario."""
+        """Replaces a value, as ``--set`` does: ``scenario.set("flow.0.scheme", "tcp-ap")``; returns itself."""
         kept = (setting for setting in self.settings if setting.partition("=")[0] != key)
         self.settings = (*kept, f"{key}={_written(value)}")
         return self
 
     def copy(self) -> Self:
-        """Another one with the same text and settings."""
+        """A copy with the same text and settings, which can be set apart."""
         copied = type(self)(self.text, self.name, self.settings)
         copied._in_memory = self._in_memory
         return copied
 
     def complaints(self) -> list[str]:
-        """Everything that is wrong with it, a message each; empty if it can be run."""
+        """The scenario's mistakes, a message each (file, line, key, found, allowed); empty if it can be run."""
         return engine.complaints(self.job())
 
     def validate(self) -> Self:
         """Returns the scenario if it can be run.
 
         Raises:
-            ScenarioError: it cannot; its message has a line for everything that is wrong.
+            ScenarioError: it cannot be run; the message has a line for each mistake.
         """
         if found := self.complaints():
             raise ScenarioError("\n".join(found))
         return self
 
     def resolve(self, seed: int = 1) -> dict[str, Any]:
-        """With every default filled in and every draw of the seed made.
+        """The scenario with every default filled in and every draw of the seed made.
+
+        Seconds, bit/s, bytes and metres; the keys end in ``_s``, ``_bps``, ``_bytes`` and ``_m``.
 
         Raises:
             ScenarioError: it cannot be run.
@@ -101,10 +103,10 @@ class Scenario:
         return Drawing.of(drawn(self.resolve(seed)))
 
     def job(self, scheme: Scheme | None = None, seed: int = 1) -> Job:
-        """One run of it.
+        """One run of the scenario, as the engine takes it.
 
         Raises:
-            ArgumentError: there is no such seed.
+            ArgumentError: the seed is out of bounds.
         """
         _whole("seed", seed, 0, MAX_SEED)
         name, formulas = named(scheme)
@@ -114,7 +116,7 @@ class Scenario:
         )  # fmt: skip
 
     def source(self) -> Source:
-        """Its name and text, without the settings."""
+        """The scenario's name and text, without the settings."""
         from meshpace.sweeps.model import Source
 
         return Source(self.name, self.text.encode("utf-8", "surrogateescape"), self._in_memory)
@@ -132,7 +134,7 @@ class Scenario:
 
 
 class Drawing:
-    """A picture as SVG, light or dark as its reader's system is; notebooks show it."""
+    """A picture as SVG, which notebooks show; it is light or dark as its reader's system is."""
 
     def __init__(self, svg: str, title: str) -> None:
         self.svg = svg
@@ -140,7 +142,7 @@ class Drawing:
 
     @classmethod
     def of(cls, topology: Topology) -> Self:
-        """Of a topology, as the report draws it."""
+        """The drawing of a topology, as the report has it."""
         from meshpace.report.topology import alone
 
         return cls(alone(topology), topology.caption)
@@ -169,21 +171,21 @@ class Run(dict[str, Any]):
 
     @property
     def result(self) -> RunResult:
-        """The same, typed."""
+        """The result as a typed dictionary (:class:`meshpace.results.RunResult`)."""
         return cast(RunResult, dict(self))
 
     def table(self) -> pa.Table:
-        """The flows as an Arrow table, a row each."""
+        """The flows as an Arrow table, a row a flow; columns are the fields of docs/result-fields.md."""
         return Runs([self]).table()
 
     def links(self) -> pa.Table:
-        """The links as an Arrow table, a row each."""
+        """The directed links as an Arrow table, a row a link; columns are the fields of docs/result-fields.md."""
         import pyarrow as pa
 
         return pa.Table.from_pylist(self["links"])
 
     def to_pandas(self) -> Any:
-        """The flows as a data frame; needs pandas."""
+        """The flows as a pandas data frame; needs pandas."""
         return data_frame(self.table())
 
     def __repr__(self) -> str:
@@ -215,7 +217,7 @@ class Runs(Sequence[Run]):
         return flows_table((run["scenario"], (), run.result) for run in self._runs)
 
     def flows(self) -> pa.Table:
-        """Means over the runs with 95 % confidence half-widths (``_ci95``), a row a flow."""
+        """Means over the runs, a row a flow, with half the width of each 95 % confidence interval (``_ci95``)."""
         import pyarrow as pa
 
         from meshpace.sweeps.by_flow import frame
@@ -224,7 +226,7 @@ class Runs(Sequence[Run]):
         return pa.Table.from_pylist(list(frame({"scenario": runs[0]["scenario"], "scheme": runs[0]["scheme"]}, runs)))
 
     def to_pandas(self) -> Any:
-        """The same as a data frame; needs pandas."""
+        """The flows of every run as a pandas data frame; needs pandas."""
         return data_frame(self.table())
 
     def __repr__(self) -> str:
@@ -252,7 +254,7 @@ def _of_run(run: Run) -> str:
 
 
 def _got(runs: Sequence[Run]) -> str:
-    """How many flows, and what they got."""
+    """How many flows there are, and their goodput together."""
     from meshpace.cli.tables import over_runs, show
 
     goodput = over_runs([run.result for run in runs], lambda run: run["aggregate_goodput_bps"])
@@ -263,10 +265,13 @@ def run(
     scenario: Scenario | str | Path, scheme: Scheme | None = None, seed: int = 1, *, seeds: int | None = None,
     threads: int | None = None,
 ) -> Any:  # fmt: skip
-    """Simulates a scenario: a :class:`Run`, or with ``seeds`` the :class:`Runs` of the seeds 1 to that.
+    """Simulates a scenario, or a scenario file.
+
+    ``scheme`` replaces the flows' schemes. Returns the :class:`Run` of ``seed``, or with ``seeds`` the :class:`Runs` of
+    the seeds 1 to ``seeds``, ``threads`` at a time (by default as many as there are processors).
 
     Raises:
-        ScenarioError: it cannot be run.
+        ScenarioError: the scenario cannot be run.
         ArgumentError: a number is out of bounds.
         OSError: the file cannot be read.
     """
@@ -280,25 +285,28 @@ def run(
 
 
 class SweepResult:
-    """What came out of a sweep."""
+    """The runs of a sweep, and what they come to; a notebook shows the first figure and the means."""
 
     def __init__(self, swept: Swept) -> None:
         self.swept = swept
 
     def table(self) -> pa.Table:
-        """Every run as an Arrow table, a row a run and flow, as ``meshpace sweep --parquet`` writes it."""
+        """Every run as an Arrow table, a row a run and flow: the table of ``meshpace sweep --parquet``."""
         from meshpace.sweeps.table import table
 
         return table(self.swept)
 
     def means(self) -> pa.Table:
-        """Means with 95 % confidence half-widths, a row a point, scheme and quantity, in the results' own units."""
+        """Means over the seeds, with half the width of each 95 % confidence interval (``ci95``).
+
+        A row a point, scheme and quantity, in the units of the results: seconds, bit/s, bytes.
+        """
         import pyarrow as pa
 
         return pa.Table.from_pylist(self._means())
 
     def flows(self) -> pa.Table:
-        """Means with 95 % confidence half-widths (``_ci95``) flow by flow, a row a point, scheme and flow."""
+        """Means over the seeds, a row a point, scheme and flow, with half-widths of 95 % intervals (``_ci95``)."""
         import pyarrow as pa
 
         from meshpace.sweeps.by_flow import frame
@@ -333,12 +341,13 @@ class SweepResult:
         return data_frame(self.table())
 
     def save(self, path: str | Path) -> None:
-        """Writes a file by its ending, whole or not at all.
+        """Writes a file, whole or not at all. The ending of its name chooses the form.
 
-        ``.csv``, ``.parquet``, ``.pdf`` (figures), ``.svg`` (the first of them), ``.html`` (the report).
+        ``.csv`` and ``.parquet``: :meth:`table`; ``.pdf``: the figures; ``.svg``: the first one; ``.html``: a report.
 
         Raises:
-            OutputError: it ends otherwise.
+            OutputError: the name has another ending.
+            MissingPackageError: a package that the form needs is not installed.
             OSError: the file cannot be written.
         """
         from meshpace.sweeps.command import Outputs, write
@@ -374,7 +383,7 @@ class SweepResult:
         return self._figure() + shown.table(heads, rows)
 
     def _figure(self) -> str:
-        """The first figure, or what it takes to have one."""
+        """The first figure, or the packages that it needs."""
         from meshpace.report.errors import MissingPackageError
         from meshpace.report.picture import of_view
         from meshpace.sweeps.over_time import stills
@@ -408,13 +417,18 @@ def sweep(
     scheme: Scheme | Sequence[Scheme] | None = None, seeds: int = 5, precision: str | None = None,
     budget_s: float = 3600.0, store: str | Path = "store", threads: int | None = None, executor: str = "threads",
 ) -> SweepResult:  # fmt: skip
-    """As ``meshpace sweep``; ``vary`` is a dictionary, or what ``--vary`` takes.
+    """Runs a scenario, or several, for every combination of values and schemes, as ``meshpace sweep`` does.
 
+    ``vary`` is a dictionary, or a list of words as ``--vary`` takes them:
     ``vary={"radio.rate": ["2Mbps", "11Mbps"], ("topology.hops", "flow.0.to"): [(2, "n2"), (4, "n4")]}``
+
+    Each point gets the seeds 1 to ``seeds``. With ``precision`` (``"5%"``) seeds are added until the goodput's 95 %
+    intervals are so narrow, for at most ``budget_s`` seconds over the workers. ``store`` keeps the runs: none is made
+    twice.
 
     Raises:
         ScenarioError: a run cannot be made.
-        MendableError: what was asked for makes no sense.
+        MendableError: the arguments contradict each other.
         OSError: the store cannot be read or written.
     """
     from meshpace.study.executors import workers

@@ -54,7 +54,7 @@ class Job(NamedTuple):
     def command(self, seeds: int | None = None) -> str:
         """The command that repeats this run, or it with the seeds 1 to ``seeds``; ``name`` is the file's path.
 
-        What has to be saved as a file first is said before it, as a shell's comment.
+        If the text has to be saved as a file first, a shell comment before the command says so.
         """
         from meshpace.commands import schemes_in_words, spoken
 
@@ -98,7 +98,7 @@ def _decoded(text: str) -> Any:
 
 
 def _telling(jobs: Sequence[Job], call: Callable[[], _T]) -> _T:
-    """Errors as users are told them: with the setting that brings them about, and where in a formula's file."""
+    """Errors as users see them: with the setting that causes them, and the line of a formula's file."""
     formulas = tuple(dict.fromkeys(formula for job in jobs for formula in job.formulas))
     try:
         if not formulas:

@@ -1,9 +1,9 @@
-"""A formula of one's own: a class that decides what a sender, a receiver or a gateway does.
+"""A formula of your own: a class that decides what a sender, a receiver or a gateway does.
 
-The class names the scheme that it builds on; losses, retransmissions and whatever the formula does not answer are that
-scheme's. Where both answer, the tighter window and the later departure hold. Each end of a connection, and each flow
-at a gateway, has an object of its own. Equal calls must give equal answers: no clock, no random numbers, nothing shared
-between objects.
+The class names the scheme that it builds on. That scheme handles losses and retransmissions, and decides whatever the
+formula does not answer. Where both answer, the tighter window and the later departure hold. Each end of a connection,
+and each flow at a gateway, has an object of its own. Equal calls must give equal answers: no clock, no random numbers,
+nothing shared between objects.
 """
 
 from __future__ import annotations
@@ -24,105 +24,111 @@ from typing import Any, ClassVar, NamedTuple
 from meshpace.errors import MendableError
 
 LOADED = "__meshpace_file__"
-"""In modules that are no import's: what they were made of (:mod:`meshpace.formula_files`)."""
+"""The attribute of modules that were not imported: the file that they were made of (:mod:`meshpace.formula_files`)."""
 
 
 class FormulaError(MendableError):
-    """A class cannot be a scheme; one message that names what was found and what is allowed."""
+    """A class cannot be a scheme; the message says what was found and what is allowed."""
 
 
 class Reply(NamedTuple):
-    """What a formula answers; what is None stays as it is."""
+    """A formula's answer; a value that is None stays as it is."""
 
     window: float | None = None
     """Segments that may be outstanding."""
     interval: float | None = None
-    """Seconds between departures; 0 holds nothing back."""
+    """Seconds between departures; with 0 segments leave at once."""
 
 
 class Wait(NamedTuple):
-    """When a receiver acknowledges at the latest, if nothing else makes it do so before."""
+    """The latest time of an acknowledgement, if nothing makes the receiver acknowledge before."""
 
     seconds: float
+    """How long the acknowledgement may wait."""
     since: str = "first"
-    """``first``: after the first of the segments that wait; ``this``: after this one, whatever was said before."""
+    """From when it counts: ``first`` of the waiting segments, or ``this`` segment, which replaces earlier answers."""
 
 
 class Feedback(NamedTuple):
-    """What a sender asks relays on the way, and what they answer, in a header beside TCP's."""
+    """A header beside TCP's: a sender's question to relays on the way, or their answer."""
 
     kind: int
-    """Whose it is; RCP's is 2."""
+    """The kind of the header; RCP's is 2."""
     bytes: bytes
-    """What it says, 32 at the most."""
+    """The content, at most 32 bytes."""
 
 
 class Formula:
-    """Base of formulas. ``name`` and ``base`` belong to the class; ``window`` and ``interval`` are initial values."""
+    """The base class of formulas.
+
+    ``name`` and ``base`` belong to the class. ``window`` (segments) and ``interval`` (seconds) are the values before
+    the first answer.
+    """
 
     base: ClassVar[str] = "newreno"
-    """The scheme that it builds on."""
+    """The scheme that the formula builds on."""
     name: ClassVar[str | None] = None
-    """Of the scheme; the class's name in small letters with hyphens if None."""
+    """The scheme's name; if None, the class's name in small letters with hyphens."""
     parameters: ClassVar[dict[str, Any]] = {}
-    """Of the base, set differently: ``{"ap_rto_backoff": False}``."""
+    """Parameters of the base that are set differently: ``{"ap_rto_backoff": False}``."""
     window: float | None = None
     interval: float | None = None
     rated: ClassVar[bool] = False
-    """Whether ``on_ack`` is a rate: it takes the place of the base's window and pace, and what is lost is sent again at
-    that rate."""
+    """Whether ``on_ack`` answers a rate. The rate takes the place of the base's window and pace, and lost segments are
+    sent again at it."""
 
     _texts: ClassVar[tuple[str, ...] | None] = None
-    """Of the files that it stands on, as they were when it was made: later changes are not in what runs."""
+    """The texts of the files that the class depends on, as they were when it was made; later changes do not count."""
 
     def __init_subclass__(cls, **more: Any) -> None:
-        """Keeps what :meth:`source` tells."""
+        """Keeps the texts for :meth:`source`."""
         super().__init_subclass__(**more)
         cls._texts = _texts(sys.modules.get(cls.__module__))
 
     @abstractmethod
     def on_ack(self, ack: Any) -> Reply | None:
-        """An acknowledgement arrived.
+        """An acknowledgement arrived at the sender. Answers a :class:`Reply`, or None if nothing changes.
 
-        ``ack`` has ``now``, ``kind`` (``new``, ``duplicate``, ``other``), ``acked`` (bytes), ``mss``, ``flight``
-        (segments), ``rtt``, ``rtt_oldest``, ``echoed``, ``rtt_wired`` (seconds), ``hops``, ``link_rates`` (bit/s; one
-        alone if all are the same), ``ecn_echo``, and ``feedback``, a :class:`Feedback` of relays. A class may also have
-        ``on_loss()``, and ``on_timeout(now)``, which answers like this one.
+        ``ack`` has ``now`` (seconds), ``kind`` (``new``, ``duplicate``, ``other``), ``acked`` (bytes), ``mss`` (bytes),
+        ``flight`` (segments), ``rtt``, ``rtt_oldest``, ``echoed``, ``rtt_wired`` (seconds), ``hops``, ``link_rates``
+        (bit/s; one value if all links have the same), ``ecn_echo``, and ``feedback``, a :class:`Feedback` of relays. A
+        class may also have ``on_loss()``, and ``on_timeout(now)``, which answers like this method.
 
-        A class that relays answer has ``request(rtt)``, asked at each departure: what to ask them, a :class:`Feedback`
-        or None; ``rtt`` is the smoothed round trip in seconds, None before the first. A ``rated`` class answers
-        intervals alone, and may have ``on_departure(now)``, which answers, too.
+        **With relays.** A class that relays answer has ``request(rtt)``. It is called at each departure and returns the
+        question for the relays, a :class:`Feedback`, or None; ``rtt`` is the smoothed round trip in seconds, None
+        before the first. A ``rated`` class answers only intervals, and may have ``on_departure(now)``, which answers,
+        too.
 
-        A class that decides when its receivers acknowledge has ``on_segment(segment)``, with this method or without. It
-        answers None, which is now, or a :class:`Wait`; ``segment`` has ``now``, ``number`` (within the connection, from
-        1), ``offset`` (bytes of the stream before it) and ``waiting`` (segments that no acknowledgement has answered).
-        It may have ``on_disorder(now)``, ``on_wait_over()`` and ``on_ack_sent()``.
+        **At a receiver.** A class that decides when its receivers acknowledge has ``on_segment(segment)``, beside this
+        method or without it. It answers None to acknowledge now, or a :class:`Wait`. ``segment`` has ``now`` (seconds),
+        ``number`` (within the connection, from 1), ``offset`` (bytes of the stream before it) and ``waiting`` (segments
+        not acknowledged yet). The class may have ``on_disorder(now)``, ``on_wait_over()`` and ``on_ack_sent()``.
 
-        A class that paces what gateways send into the mesh has ``on_round_trip(trip)`` and a base with a gateway part.
-        It answers a :class:`Reply` with an interval, or None; ``trip`` has ``now``, ``rtt`` (seconds, from the
-        segment's departure at the gateway to its acknowledgement there), ``mss``, ``hops``, ``link_rates`` and
-        ``sharing`` (flows that share the law, 1 but with ``gap_state = "host"``). It may have
-        ``on_progress(progress)``, which answers the same; ``progress`` has ``now``, ``acked`` (bytes), ``again``
-        (segments sent again since the last) and ``marked``.
+        **At a gateway.** A class that paces packets from a gateway into the mesh has ``on_round_trip(trip)``, and a
+        base with a gateway part. It answers a :class:`Reply` with an interval, or None. ``trip`` has ``now``, ``rtt``
+        (seconds, from the segment's departure at the gateway to its acknowledgement there), ``mss`` (bytes), ``hops``,
+        ``link_rates`` (bit/s) and ``sharing`` (flows that share the law: 1, unless ``gap_state = "host"``). The class
+        may have ``on_progress(progress)``, which answers the same; ``progress`` has ``now``, ``acked`` (bytes),
+        ``again`` (segments sent again since the last call) and ``marked``.
         """
 
     @classmethod
     def decides(cls) -> tuple[bool, bool, bool, bool]:
-        """Whether its objects decide as a sender, as a receiver, and as a gateway; and whether a sender's are rated."""
+        """Whether the class decides for senders, for receivers, for gateways; and whether its senders are rated."""
         sends = not getattr(cls.on_ack, "__isabstractmethod__", False)
         return sends, hasattr(cls, "on_segment"), hasattr(cls, "on_round_trip"), cls.rated
 
     @classmethod
     def scheme_name(cls) -> str:
-        """What flows call it."""
+        """The name by which flows choose it."""
         return cls.name or re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "-", cls.__name__).lower()
 
     @classmethod
     def settings(cls) -> list[str]:
-        """Makes a scheme of its name, as ``--set`` would.
+        """The settings that make a scheme of the class's name, as ``--set`` takes them.
 
         Raises:
-            FormulaError: it answers nothing, has the name of another scheme, or no name that a scheme may have.
+            FormulaError: the class has no method that answers, or its name is another scheme's or not allowed.
         """
         cls._check()
         if not any(cls.decides()[:3]):
@@ -144,14 +150,14 @@ class Formula:
 
     @classmethod
     def _check(cls) -> None:
-        """Raises FormulaError where a value or a method is not of the kind that it has to be."""
+        """Raises FormulaError where a value or a method is of the wrong kind."""
         for key, kinds, allowed in _VALUES:
             value = getattr(cls, key)
             if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
                 raise FormulaError(f"{cls.__qualname__}.{key}: found {value!r}; allowed: {allowed}")
         for key, count in _METHODS.items():
             method = inspect.getattr_static(cls, key, None)
-            # Of others than plain functions who else is given is not known here.
+            # Only of plain functions it is known here which other values they are given.
             if inspect.isfunction(method) and not _takes(method, [None] * (count + 1)):
                 found = f"{key}{inspect.signature(method)}"
                 raise FormulaError(f"{cls.__qualname__}.{key}: found {found}; allowed: {_GIVEN[count]}")
@@ -163,10 +169,10 @@ class Formula:
 
     @classmethod
     def source(cls) -> str:
-        """The code that its answers depend on, for the keys of stored runs: its file, and those that this imports.
+        """The code that the answers depend on, for the keys of stored runs: the class's file and the files it imports.
 
-        What is installed (Python's own modules, packages, meshpace) is not among them. In a notebook or a shell, whose
-        module is no file, it is its methods and values alone: there a function that it calls is not seen to change.
+        Installed modules (Python's own, packages, meshpace) are left out. In a notebook or a shell there is no file:
+        there the code is the class's methods and values alone, and a change of a function that they call is not seen.
         """
         if cls._texts is not None:
             return "\n".join(cls._texts)
@@ -174,9 +180,9 @@ class Formula:
 
     @classmethod
     def word(cls) -> str | None:
-        """What ``--scheme`` takes for it, ``FILE.py:CLASS``; None if it is in no file, or not where a file has it.
+        """The word for ``--scheme``, ``FILE.py:CLASS``; None if no file has the class under its name.
 
-        A script is no such file: to take a class from it would run it.
+        A script does not count as such a file: to take a class from it would run the script.
         """
         module = sys.modules.get(cls.__module__)
         path = _file(module)
@@ -198,7 +204,7 @@ _METHODS = {
     "on_ack": 1, "on_timeout": 1, "on_loss": 0, "on_departure": 1, "request": 1, "on_segment": 1, "on_disorder": 1,
     "on_wait_over": 0, "on_ack_sent": 0, "on_round_trip": 1, "on_progress": 1,
 }  # fmt: skip
-"""What the engine calls, and with how many values."""
+"""The methods that the engine calls, with their number of arguments."""
 _GIVEN = ("a method that is given nothing beside itself", "a method that is given one value beside itself")
 
 
@@ -207,19 +213,19 @@ def _takes(function: Any, given: list[None]) -> bool:
         inspect.signature(function).bind(*given)
     except TypeError:
         return False
-    except ValueError:  # nothing can be told of it
+    except ValueError:  # its signature is not known
         return True
     return True
 
 
 def _file(module: ModuleType | None) -> str | None:
-    """Of Python source; None in a shell, and of what is compiled."""
+    """The file of a module's source; None in a shell, and for compiled modules."""
     path = getattr(module, "__file__", None)
     return path if isinstance(path, str) and path.endswith(".py") else None
 
 
 def _texts(module: ModuleType | None) -> tuple[str, ...] | None:
-    """Of a module's file and of those that it imports at its top; None where that cannot be told."""
+    """The texts of a module's file and of the files that it imports at its top; None where they are not known."""
     if _file(module) is None or module is None:
         return None
     texts: dict[str, str] = {}
@@ -236,7 +242,7 @@ def _texts(module: ModuleType | None) -> tuple[str, ...] | None:
 
 
 def _imports(text: str, package: str) -> Iterator[str]:
-    """Names of modules, and some that are none."""
+    """Names that may be modules."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -255,7 +261,7 @@ def _text(module: ModuleType) -> str:
 
 
 def _is_own(module: ModuleType) -> bool:
-    """Whether it is the user's, not installed."""
+    """Whether the module is the user's, not an installed one."""
     path = _file(module)
     if path is None or module.__name__.partition(".")[0] == __package__:
         return False
@@ -264,7 +270,7 @@ def _is_own(module: ModuleType) -> bool:
 
 @functools.cache
 def _installed() -> frozenset[str]:
-    """Where what is installed lies."""
+    """The folders of installed modules."""
     import site
     import sysconfig
 
@@ -273,7 +279,7 @@ def _installed() -> frozenset[str]:
 
 
 def _written(kind: type) -> str:
-    """What a class consists of."""
+    """The code and values of a class."""
     parts = sorted((name, value) for name, value in vars(kind).items() if name != "_texts")
     return "\n".join(
         f"{name} = {' '.join(_words(value.__code__)) if inspect.isfunction(value) else repr(value)}"
@@ -283,7 +289,7 @@ def _written(kind: type) -> str:
 
 
 def _words(code: CodeType) -> Iterator[str]:
-    """What a function does, without its file and lines."""
+    """A function's code, without its file and lines."""
     yield code.co_code.hex()
     yield repr((code.co_names, code.co_varnames))
     for constant in code.co_consts:

@@ -187,7 +187,7 @@ class Keys:
         return key in self._data and key in self._asked
 
     def known(self) -> list[str]:
-        """What was asked for so far, whether it stands there or not."""
+        """The keys asked for so far, whether the file has them or not."""
         return list(self._asked)
 
     def done(self, besides: Sequence[str] = ()) -> None:
@@ -224,7 +224,7 @@ def read(path: Path) -> Keys:
 
 
 def near(word: str, among: Sequence[str]) -> str:
-    """What is allowed, the nearest first if there is much."""
+    """The allowed words; of many, the nearest ones first."""
     close = difflib.get_close_matches(word, among, n=3, cutoff=0.6)
     listed = ", ".join(among)
     return f"{listed} (did you mean {close[0]}?)" if close else listed

@@ -1,4 +1,4 @@
-"""What commands say on standard error of scenarios that do run, but otherwise than who asked may think."""
+"""Notes on standard error about scenarios that do run, but perhaps not as the user thinks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``--scheme`` replaces: it sets every flow, also those for which the scenario names a scheme of their own."""
+"""The flows that ``--scheme`` replaces: it sets every flow, also those with a scheme of their own in the scenario."""
 
 from __future__ import annotations
 

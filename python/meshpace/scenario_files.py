@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 
 def contents(path: Path | str) -> bytes:
-    """What is in a scenario file; of one that goes on and on (``/dev/zero``) enough for the engine to refuse it.
+    """The text of a scenario file; of an endless one (``/dev/zero``) enough for the engine to refuse it.
 
     Raises:
         OSError: it cannot be read.

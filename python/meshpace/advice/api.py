@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 class AdviceResult:
-    """Whether pacing would help a mesh; a notebook shows sentences and tables."""
+    """The answer whether pacing would help a mesh; a notebook shows it in sentences and tables."""
 
     def __init__(self, advice: Advice) -> None:
         self.advice = advice
 
     @property
     def answer(self) -> str:
-        """Of the best scheme over all patterns.
+        """Whether the best scheme helps, over all patterns of traffic (docs/cli.md has the meaning of each answer).
 
         ``yes``, ``yes, for fairness``, ``a trade``, ``undecided``, ``no, or a trade``, ``no``.
         """
@@ -36,12 +36,12 @@ class AdviceResult:
 
     @property
     def best(self) -> str:
-        """The scheme that helps most, of those that the mesh's own people can switch on if there is one."""
+        """The scheme that helps most; if the mesh's operators can switch some schemes on, it is one of these."""
         return self.advice.best()
 
     @property
     def unknown(self) -> list[str]:
-        """What no simulation of this file can know of the mesh, in sentences."""
+        """The facts about the mesh that no simulation of this file can know, in sentences."""
         from meshpace.advice.show import unknown
 
         return unknown(self.advice)
@@ -60,10 +60,11 @@ class AdviceResult:
         return as_json(self.advice)
 
     def table(self) -> pa.Table:
-        """As an Arrow table: a row a pattern of traffic and scheme, with what the scheme changes there.
+        """The changes as an Arrow table, a row a pattern of traffic and scheme.
 
-        ``goodput``, ``median_flow`` and ``delay`` are parts of the baseline's, ``jain`` a difference, each with the
-        ends of its 95 % interval (``_low``, ``_high``); None where nothing can be said. The pattern None is over all.
+        ``goodput``, ``median_flow`` and ``delay`` are changes as parts of the baseline's value (0.1 is 10 % more);
+        ``jain`` is a difference. Each has the ends of its 95 % interval (``_low``, ``_high``); None: nothing can be
+        said. The pattern None is over all patterns.
         """
         import pyarrow as pa
 
@@ -90,14 +91,14 @@ class AdviceResult:
         return pa.Table.from_pylist(rows, pa.schema([*text, *numbers, ("answer", pa.string())]))
 
     def to_pandas(self) -> Any:
-        """The same as a data frame; needs pandas."""
+        """:meth:`table` as a pandas data frame; needs pandas."""
         return data_frame(self.table())
 
     def save(self, path: str | Path) -> None:
         """Writes ``.html`` (the report) or ``.json``, whole or not at all.
 
         Raises:
-            AdviceError: it ends otherwise.
+            AdviceError: the name has another ending.
             OSError: the file cannot be written.
         """
         target = Path(path)
@@ -131,14 +132,16 @@ def advise(
     standard: str | None = None, rate: str | None = None, routing: str | None = None,
     store: str | Path = "store", threads: int | None = None, executor: str = "threads",
 ) -> AdviceResult:  # fmt: skip
-    """Would pacing help this mesh? As ``meshpace advise``.
+    """Would pacing help this mesh? It asks as ``meshpace advise`` does (docs/cli.md).
 
-    ``mesh`` is a scenario whose mesh has a gateway, or the file or files of another tool, to which ``gateway``,
-    ``standard``, ``rate`` and ``routing`` belong; ``nodes`` says how many nodes stand for the others, or which.
+    ``mesh`` is a scenario whose mesh has a gateway, or the file or files of another tool; ``gateway``, ``standard``,
+    ``rate`` and ``routing`` are for files of other tools. ``nodes`` is how many nodes stand for all of them, or their
+    names. ``seeds`` are the first runs of each case; more are added until the mean change of goodput is known to
+    ``precision``, for at most ``budget_s`` seconds over the workers. ``store`` keeps the runs.
 
     Raises:
         ScenarioError: the mesh cannot be simulated.
-        MendableError: what was asked for makes no sense, or a file cannot be imported.
+        MendableError: the arguments contradict each other, or a file cannot be imported.
         OSError: a file or the store cannot be read or written.
     """
     from meshpace.advice.command import nodes_of, parts, source

@@ -1,4 +1,4 @@
-"""What is wrong with what advice was asked for."""
+"""Mistakes in a question for advice."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class Change:
 def changes(
     resolved: Resolved, text: bytes, mesh: Reach, baseline: str, parts: Mapping[str, Any]
 ) -> tuple[Change, ...]:  # fmt: skip
-    """What can be tried on this mesh, whose baseline has these parts."""
+    """The changes that can be tried on this mesh, whose baseline has these parts."""
     return (
         *_queues(baseline, parts), *_radio(resolved), *_routing(resolved), *_window(resolved), *_gateway(text, mesh)
     )  # fmt: skip

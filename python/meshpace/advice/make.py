@@ -141,7 +141,7 @@ def advise(question: Question, store: Store, workers: Workers) -> Advice:
 
     Raises:
         ScenarioError: the mesh cannot be simulated; said before any run.
-        AdviceError: it has no gateway, or nothing that reaches it.
+        AdviceError: the mesh has no gateway, or no node that reaches it.
         OSError: the store cannot be written.
     """
     asked = replace(question, settings=(*question.settings, *_timed(question)))

@@ -33,7 +33,7 @@ READING = (
 
 
 def print_advice(advice: Advice) -> None:
-    """What it cannot know, the patterns, what it comes to over all of them, and the answer."""
+    """The facts that it cannot know, the patterns, the sum over all patterns, and the answer."""
     terminal = console()
     for line in unknown(advice):
         terminal.print(line, highlight=False, soft_wrap=True, markup=False)
@@ -119,7 +119,7 @@ def pattern_rows(advice: Advice) -> Iterator[tuple[str, ...]]:
         goodput = _estimate(advice, pattern, advice.question.baseline, GOODPUT)
         head = (pattern.name, ", ".join(map(str, pattern.hops)), show(goodput, (GOODPUT.factor, GOODPUT.decimals)))
         for number, scheme in enumerate(advice.question.schemes):
-            # The median flow is told over all patterns: most of them have one flow.
+            # The median flow is shown over all patterns only, because most patterns have one flow.
             changed, _, *cells = effect_cells(advice.of_scheme(pattern, scheme), advice)
             yield (*(head if number == 0 else ("", "", "")), SHORT.get(scheme) or shown(scheme), changed, *cells)
 
@@ -230,7 +230,10 @@ def _switched(advice: Advice, scheme: str) -> str:
 
 
 def in_words(found: Effect) -> str:
-    """What it comes to: of a trade and of what is not decided, which falls, and whether packets take longer."""
+    """The effect in words.
+
+    Of a trade or an undecided effect it says which figure falls, and whether packets take longer.
+    """
     dear = found.goodput.way() is Movement.LESS
     late = ", but packets take longer" if found.delay.way() is Movement.MORE else ""
     return {

@@ -55,7 +55,7 @@ class Reach:
 
 
 def reach(resolved: Resolved) -> Reach:
-    """Who hears whom, by links that the file lists and, where nodes have places, by the radio's range; on one channel.
+    """Which nodes hear each other on a channel: by the file's links and, between places, by the radio's range.
 
     Raises:
         AdviceError: nothing joins the mesh with the Internet.

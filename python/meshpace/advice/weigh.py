@@ -1,8 +1,8 @@
-"""What a change does to a mesh, in numbers: paired by seed, as ratios to what there is without it.
+"""The effect of a change on a mesh in numbers: paired by seed, as ratios to the mesh without the change.
 
-Goodput is told twice. The ratio of sums says what the mesh carries; it does not ask who gets it. The median flow's
-ratio says what happens to the one in the middle; two flows of 15 kbit/s that double do not move it. Intervals of ratios
-come from their logarithms, which are symmetric where ratios are not.
+Goodput is told twice. The ratio of sums says how much the mesh carries, not which flows get it. The median flow's
+ratio says what happens to the one in the middle; two flows of 15 kbit/s that double do not move it. Intervals of
+ratios come from their logarithms, which are symmetric where ratios are not.
 """
 
 from __future__ import annotations

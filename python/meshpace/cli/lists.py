@@ -19,7 +19,7 @@ _PARTS = (
     ("relays ", "relay", "drop-tail"),
     ("gateway ", "gateway", "none"),
 )
-"""What comes before a part's word, its parameter, and the word that goes without saying."""
+"""The word before a part's word, the part's parameter, and the default that is left out."""
 
 
 def print_schemes(as_json: bool) -> None:

@@ -1,4 +1,4 @@
-"""What commands declare, for argparse: help, completion, and what is wrong with a command line.
+"""The commands' declarations for argparse: help, completion, and mistakes in a command line.
 
 A command line that is right needs none of it, and argparse with what it loads takes as long as an empty Python's start.
 """
@@ -92,7 +92,7 @@ def parsed(parser: Parser, words: Sequence[str]) -> dict[str, Any]:
 
 
 def no_such(what: str, found: str, allowed: Sequence[str]) -> str:
-    """``found`` is none of ``allowed``, of which the nearest is named."""
+    """``found`` is none of ``allowed``; the message names the nearest one."""
     import difflib
 
     near = difflib.get_close_matches(found.partition("=")[0], allowed, n=1)

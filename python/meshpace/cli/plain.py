@@ -48,7 +48,10 @@ def _width() -> int:
 
 
 def _shared(widths: list[int], flowing: Sequence[int], left: int) -> list[int]:
-    """What is left for the columns that flow: each gets what it needs, or an equal part of what others leave."""
+    """Shares the remaining width among the columns that wrap.
+
+    Each gets the width that it needs, or an equal part of the rest.
+    """
     found = list(widths)
     for nth, i in enumerate(sorted(flowing, key=lambda i: widths[i])):
         found[i] = max(1, min(widths[i], left // (len(flowing) - nth)))

@@ -11,7 +11,7 @@ _ASKED = (
     "8.1", "8.2", "8.3", "9.1", "9.2", "9.3", "10.1", "10.2", "10.3", "10.4", "11.1", "11.2", "11.3", "11.4",
     "jain-10s", "delay-chain-up", "delay-parallel-up", "delay-chain-down", "delay-parallel-down",
 )  # fmt: skip
-"""By their numbers, in the order in which they are told."""
+"""The claims by their numbers, in the order in which they are shown."""
 
 
 def _of_the_demo(claim: Claim) -> Claim:

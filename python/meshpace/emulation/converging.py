@@ -1,4 +1,4 @@
-"""Waiting until routes stand, and what is told of it."""
+"""Waits until all nodes have routes, and reports how long that took."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Daemon:
     configuration: Callable[[Host, str], list[str]]
     """Of a node. Its files begin with this name, in the folder where it runs: a path might be too long for a socket."""
     words: Callable[[str], Sequence[str]]
-    """What follows the program, by the same name."""
+    """The arguments of the program, by the daemon's name."""
 
     def found(self) -> str:
         """The program.
@@ -47,7 +47,7 @@ class Daemon:
 
 
 def _babeld(host: Host, _: str) -> list[str]:
-    """Of all that the kernel knows others are told the node's addresses, and what is behind a gateway (babeld(8))."""
+    """Babeld announces the node's addresses and the networks behind a gateway, and no other route (babeld(8))."""
     lines = [
         *(f"interface {device} type wireless" for device in host.devices),
         f"redistribute local ip {host.address}/32 eq 32 allow",

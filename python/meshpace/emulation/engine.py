@@ -1,10 +1,9 @@
-"""The engine in a process of its own: it becomes a real-time one, and its end takes its devices along.
+"""The engine in a process of its own, which becomes a real-time one. When it ends, its devices go with it.
 
     python -m meshpace.emulation.engine ORDER.json RESULT.json
 
-Says ``ready`` on standard output once the devices are there; begins with the first byte of standard input; says
-``over`` when time has come to its end; ends, and its devices with it, at the end of standard input. The result is in
-its file then.
+It prints ``ready`` once the devices are there, and begins at the first byte of standard input. It prints ``over``
+when the emulated time is over, and ends at the end of standard input. The result is in its file then.
 """
 
 from __future__ import annotations
@@ -104,7 +103,7 @@ class Engine:
         return _pipe(self.process.stdout).readline() == word
 
     def result(self) -> dict[str, Any]:
-        """What came of it, once it is over; its devices go.
+        """The result, once the emulation is over; the devices are removed.
 
         Raises:
             EmulationError: it has failed.

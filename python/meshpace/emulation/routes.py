@@ -50,7 +50,7 @@ class Route:
     """The neighbour, by name if it has one; None: the destination itself is one."""
     device: str
     protocol: str
-    """Who made it, as ``ip route`` says."""
+    """The protocol that made the route, as ``ip route`` names it."""
 
 
 def read(host: Host, names: Mapping[str, str]) -> list[Route]:
@@ -205,7 +205,7 @@ def _aligned(length: int) -> int:
 
 
 def _listening(namespace: str) -> socket.socket:
-    """A socket that is told of a namespace's routes."""
+    """A socket that receives changes of a namespace's routes."""
     with _inside(namespace):
         listens = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, _NETLINK_ROUTE)
     listens.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, _RECEIVED)

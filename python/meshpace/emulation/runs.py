@@ -38,7 +38,7 @@ class Run:
     output: Path | None = field(default=None, init=False)
 
     def begin(self, output: Path, zero: float) -> None:
-        """Starts it. What is not collected of its output goes to our standard error, as its own errors do.
+        """Starts it. Output that is not collected goes to our standard error, as its errors do.
 
         An iperf3 server's does not: its forty lines a test say what its client says, too.
         """

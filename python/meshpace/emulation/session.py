@@ -135,7 +135,7 @@ def emulate(plan: Plan) -> Emulated:
 
 
 def how_long(name: str, resolved: Mapping[str, Any], dilation: float) -> str:
-    """What a terminal is told at the beginning: an emulation is silent until its end, which may be minutes away."""
+    """The line for a terminal at the beginning: an emulation is silent until its end, which may be minutes away."""
     measure = resolved["measure"]
     until = f"for {measure['duration_s'] * dilation:g} s" if measure["kind"] == "time" else "until all is measured"
     return f"{name}: it runs {until}, and prints its results then; Ctrl-C ends it without them"
@@ -199,7 +199,10 @@ def _hosts(plan: Plan, resolved: dict[str, Any], name: str) -> tuple[Host, ...]:
 
 
 def _radios(resolved: dict[str, Any], node: str) -> int:
-    """A mesh node's: one for each channel that it is on, of which a mesh without a list has one."""
+    """The number of radios of a mesh node.
+
+    It has one for each of its channels; a mesh without a list of channels has one channel.
+    """
     on = [channel for channel in resolved["channels"] if any(radio["node"] == node for radio in channel["radios"])]
     return len(on) if resolved["channels"] else 1
 

@@ -1,6 +1,6 @@
 """What a judge's run comes to, in the terms of ``meshpace run --json``.
 
-What a judge does not tell is missing, not zero.
+A figure that a judge does not report is missing, not zero.
 """
 
 from __future__ import annotations

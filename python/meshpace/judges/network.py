@@ -1,4 +1,4 @@
-"""What of a scenario is the same in every judge: places, wired links, the gateway, routes over the mesh."""
+"""The part of a scenario that is the same in every judge: places, wired links, the gateway, routes over the mesh."""
 
 from __future__ import annotations
 

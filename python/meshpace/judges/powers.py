@@ -11,7 +11,7 @@ CARD_HEIGHT_M, CARD_HZ = 1.5, 914e6
 
 
 def two_ray_power_w(distance_m: float) -> float:
-    """What ns-2's default radio delivers over so many metres, W."""
+    """The power of ns-2's default radio over so many metres, W."""
     wavelength = 3e8 / CARD_HZ
     if distance_m < 4 * math.pi * CARD_HEIGHT_M * CARD_HEIGHT_M / wavelength:
         return CARD_W * (wavelength / (4 * math.pi * distance_m)) ** 2

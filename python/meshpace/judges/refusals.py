@@ -1,4 +1,4 @@
-"""What a judge cannot express: refusals of keys, all of them in one error."""
+"""Refusals: keys that a judge cannot express, all of them in one error."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class NotExpressibleError(MendableError):
     """A scenario has no counterpart in a judge: a line a key, with what was found, what is allowed, and the reason."""
 
     def __init__(self, judge: str, file: str, refusals: Sequence[Refusal]) -> None:
-        # What stands for several keys of the file may be refused by each of them.
+        # A value that stands for several keys of the file may be refused by each of them.
         by_key = {refusal.key: refusal for refusal in reversed(refusals)}
         told = [refusal for refusal in refusals if by_key[refusal.key] is refusal]
         super().__init__(
@@ -49,7 +49,7 @@ class NotExpressibleError(MendableError):
 
 
 class Refusals:
-    """What has been refused so far: everything is looked at before any of it is told."""
+    """The refusals so far: all keys are checked before any refusal is reported."""
 
     def __init__(self) -> None:
         self.refused: list[Refusal] = []

@@ -6,8 +6,8 @@
 | babeld | ``dump`` on babeld's local interface (``babeld -G``): ``add interface``, ``add neighbour``, ``add xroute``, ``add route`` |
 | 802.11s | ``iw dev IF info``, ``iw dev IF station dump``, ``iw dev IF mpath dump``, one behind the other; of several interfaces likewise |
 
-babeld and iw tell what one node sees: one file a node makes a mesh. Who dumped is known by its addresses (babeld's
-``add interface``, iw's ``addr``).
+babeld and iw tell what one node sees: one file a node makes a mesh. The node that made a dump is known by its
+addresses (babeld's ``add interface``, iw's ``addr``).
 """  # noqa: E501 (a table)
 
 from __future__ import annotations
@@ -157,7 +157,7 @@ class _Section(NamedTuple):
 
 
 def _sections(path: Path, text: str) -> Iterator[_Section]:
-    """A file's, of which one may say nothing of its interface."""
+    """The interfaces of a file; one of them may be unknown."""
     starts = [found.start() for found in re.finditer(r"^[ \t]*Interface \S+[ \t]*$", text, re.MULTILINE)]
     for start, end in zip([0, *starts], [*starts, len(text)], strict=True):
         part = text[start:end]

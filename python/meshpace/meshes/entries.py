@@ -1,4 +1,4 @@
-"""JSON that others wrote, asked key by key, so that what is wrong is told with file, line, key, found and allowed."""
+"""JSON of other programs, read key by key, so that a mistake is reported with file, line, key, found and allowed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SHOWN = 60
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A value and where it stands. What is null counts as not there."""
+    """A value and where it stands. A null counts as missing."""
 
     file: Path
     text: str
@@ -53,7 +53,7 @@ class Entry:
         return Entry(self.file, self.text, found, (*self.path, key))
 
     def first(self, *keys: str) -> Entry:
-        """What stands under the first of the keys that is there; under the last if none is."""
+        """The value of the first key that is there; of the last key if none is."""
         return self[next((key for key in keys if key in self), keys[-1])]
 
     def object(self) -> Entry:
@@ -66,7 +66,7 @@ class Entry:
         return found.object() if found.value is not None else Entry(self.file, self.text, {}, found.path)
 
     def rows(self, allowed: str = "a list") -> Iterator[Entry]:
-        """What is in a list; nothing if it is not there."""
+        """The entries of a list; none if it is missing."""
         if self.value is None:
             return
         if not isinstance(self.value, list):
@@ -75,7 +75,7 @@ class Entry:
             yield self[at]
 
     def members(self) -> Iterator[Entry]:
-        """What is in a list, or under the keys of an object."""
+        """The entries of a list, or the values of an object."""
         if isinstance(self.value, dict):
             yield from (self[key] for key in self.value)
         else:

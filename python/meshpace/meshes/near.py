@@ -1,4 +1,4 @@
-"""Who senses whom without decoding, in a mesh of which a file tells the links alone."""
+"""Which nodes sense each other without decoding, in a mesh of which the file has only the links."""
 
 from __future__ import annotations
 

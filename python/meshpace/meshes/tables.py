@@ -37,7 +37,7 @@ class Row:
         raise MeshFileError(f"{self.file}:{self.line}: {column}: found {found}; allowed: {allowed}")
 
     def text(self, column: str) -> str:
-        """What stands there, which has to be something."""
+        """The cell's text, which must not be empty."""
         return self.cells.get(column) or self.fail(column, "a text that is not empty")
 
     def number(self, column: str, low: float = -math.inf, high: float = math.inf) -> float | None:

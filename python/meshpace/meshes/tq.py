@@ -2,7 +2,7 @@
 
 Every node floods originator messages: broadcasts at the basic rate, sent once. Of 64 of a neighbour's a node counts
 those that come, RQ, and of its own those that the neighbour's rebroadcasts bring back, EQ; EQ / RQ is what arrives on
-the way there, q. What it tells of a link is that less a penalty for a way back that loses:
+the way there, q. Of a link it gives that value less a penalty for a way back that loses:
 TQ = q_there (1 - (1 - q_back)^3) (Linux 6.1, net/batman-adv/bat_iv_ogm.c, batadv_iv_ogm_calc_tq).
 """
 

@@ -171,7 +171,7 @@ def _assumed(
     mesh: Mesh, links: Sequence[Link], standard: str | None, rate: str | None, on: Sequence[int], warmup_s: int,
     ends: Sequence[str],
 ) -> Iterator[str]:  # fmt: skip
-    """What was not said, in the order of the file."""
+    """The assumptions, in the order of the file."""
     yield f"{warmup_s + _MEASURED_S} s, of which {warmup_s} are not measured"
     if standard is None and mesh.standard is None:
         yield f"the standard, {channels.standard_on(STANDARD, on)} (--standard)"
@@ -229,7 +229,7 @@ def _radios(on: Sequence[int], widths: Mapping[int, str]) -> Iterator[str]:
 
 
 def _sensed_on(on: Sequence[int], nodes: Sequence[Node], links: Sequence[Link], weak: Sequence[Link]) -> Iterator[Link]:
-    """Who senses whom, on each channel by its own links."""
+    """Which nodes sense each other, on each channel by its own links."""
     for mhz in on or (None,):
         own, faint = ([link for link in some if link.mhz == mhz] for some in (links, weak))
         there = channels.of_nodes(own)

@@ -1,7 +1,7 @@
 """The wired part of a script: queues and delays behind the gateway's port classifier.
 
-Wired hosts have no node of their own in ns-2 here: their agents carry the gateway's address and are told apart by
-port. So ad hoc routing with flat addresses reaches them unmodified, and the gateway answers route requests for them.
+Wired hosts have no node of their own in ns-2 here: their agents have the gateway's address, and different ports. So
+ad hoc routing with flat addresses reaches them unmodified, and the gateway answers route requests for them.
 """
 
 from __future__ import annotations

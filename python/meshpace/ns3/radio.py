@@ -191,7 +191,7 @@ def _loss(radio: Resolved) -> tuple[str | float, ...]:
 
 
 def _power_dbm(radio: Resolved, distance_m: float) -> float:
-    """What arrives over so many metres, at least 1."""
+    """The received power over so many metres, at least 1."""
     if radio["propagation"] == "two-ray":
         return dbm(two_ray_power_w(distance_m))
     return dbm(radio["received_at_1m_w"]) - 10 * float(radio["path_loss_exponent"]) * math.log10(max(1.0, distance_m))

@@ -49,7 +49,7 @@ def find_program() -> Path:
     """The program, compiled now unless the user's cache has it (``XDG_CACHE_HOME/meshpace/ns3``).
 
     Raises:
-        MissingNs3Error: what it takes is not installed, or does not compile it.
+        MissingNs3Error: ns-3 or a compiler is not installed, or the program does not compile.
     """
     compiler, query = (shutil.which(name) for name in ("g++", "pkg-config"))
     if compiler is None or query is None:

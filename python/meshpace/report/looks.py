@@ -1,8 +1,8 @@
-"""What tells series apart: a colour and a pattern by place, so that any number of schemes has a look of its own.
+"""The looks of series: a colour and a pattern by place, so that any number of schemes can be told apart.
 
-Neighbours differ in both: lines have marks and dashes, bars a pattern, so that nobody has to go by colour alone. The
-colours keep apart for people who do not tell red from green; a test measures it. The style sheet (``style.css``), the
-plotting script (``plots.js``) and the figures for papers have the same colours and patterns.
+Neighbours differ in both: lines have marks and dashes, bars a pattern, so that nobody has to go by colour alone.
+People who cannot tell red from green can tell the colours apart; a test measures it. The style sheet
+(``style.css``), the plotting script (``plots.js``) and the figures for papers have the same colours and patterns.
 """
 
 from __future__ import annotations

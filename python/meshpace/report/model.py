@@ -42,8 +42,10 @@ class Claim:
     value: float | None = None
     """The paper's number in the unit of the findings' values, if it prints one."""
     again_of: tuple[str, str] | None = None
-    """The claim that it is again, of runs at other readings of what the paper leaves open: the study with which that
-    one is told, and its id."""
+    """For a claim that repeats another one, at other readings of the paper's open points:
+
+    the study that the other one is shown with, and its id.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,7 @@ class Finding:
     seeds: int = 0
     """Behind the value."""
     seeds_to_decide: int | None = None
-    """How many it would take in all, if that can be told and it is not decided."""
+    """The number of seeds that would decide the claim, if it is undecided and the number can be told."""
 
     @property
     def told(self) -> str:
@@ -81,7 +83,7 @@ class Series:
     commands: tuple[str, ...] = ()
     """What repeats each value: none, one for all, or as many as values."""
     place: int | None = None
-    """What it looks like (:mod:`meshpace.report.looks`): by its place in the chart if None."""
+    """Its look (:mod:`meshpace.report.looks`); if None, its place in the chart decides."""
 
 
 _DENSE = 40
@@ -187,7 +189,7 @@ class MeshNode:
 
 @dataclass(frozen=True, slots=True)
 class Topology:
-    """What is simulated, to be drawn: nodes with their ranges, wired links by name, flows as pairs of names."""
+    """A network to draw: nodes with their ranges, wired links by name, flows as pairs of names."""
 
     caption: str
     nodes: tuple[MeshNode, ...]
@@ -196,7 +198,7 @@ class Topology:
     links: tuple[tuple[str, str], ...]
     flows: tuple[tuple[str, str], ...]
     heard: tuple[tuple[str, str], ...] = ()
-    """Who hears whom whatever the ranges: radio links that the scenario lists."""
+    """Radio links that the scenario lists, whatever the ranges."""
 
 
 @dataclass(frozen=True, slots=True)

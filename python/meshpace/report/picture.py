@@ -26,7 +26,7 @@ _DATA = "meshpace"
 def picture(title: str, charts: Sequence[Chart], made: Mapping[str, str]) -> str:
     """Title, legend, and the charts two in a row, all to one scale, as a file that stands alone.
 
-    It carries its numbers and what ``made`` it, so that it can be told whether it is still so.
+    It contains its numbers and the command that ``made`` it, so that a test can tell whether it is up to date.
 
     Raises:
         MissingPackageError: matplotlib is not installed.

@@ -1,4 +1,4 @@
-"""Claims as data: what a paper states, what that asks of which numbers, and how the numbers answer."""
+"""Claims as data: a paper's statement, the numbers that it is about, and how they answer it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from meshpace.study.rules import Rating, Rule, Show
 from meshpace.study.words import at
 
 Evidence = Mapping[str, Outcome]
-"""What came out, by the study's name."""
+"""The outcomes, by the study's name."""
 
 
 BEST_LEAST = 8
@@ -84,14 +84,16 @@ class Claim:
     cause: str | None = None
     """The study of switches in which to look for the ingredient behind a failure."""
     told_with: str = ""
-    """The study beside whose figures it is told; that of the first one asked if empty."""
+    """The study beside whose figures the claim is shown; if empty, the study of its first ask."""
     otherwise: str = ""
     """Why there is nothing to judge, if no run has what the claim speaks of."""
     reconstructed: tuple[str, ...] = ()
     """The schemes that it is about whose laws are not printed: runs of what stands in for them test no claim."""
     again_of: tuple[str, str] | None = None
-    """The claim that it is again, of studies that are run at other readings (:attr:`Study.profile`): the study with
-    which that one is told, and its id."""
+    """For a claim that repeats another one, of studies at other readings (:attr:`Study.profile`):
+
+    the study that the other one is shown with, and its id.
+    """
 
     @property
     def studies(self) -> tuple[str, ...]:

@@ -35,7 +35,7 @@ class NothingHeldError(MendableError):
 
 
 def _claims(study: Study) -> list[str]:
-    """The claims that are told with it."""
+    """The claims that are shown with it."""
     return [claim.id for claim in CLAIMS if claim.study == study.name]
 
 
@@ -192,7 +192,7 @@ def _decided(decision: Decision) -> dict[str, object]:
 
 
 def tell(decision: Decision) -> str:
-    """What was added, and what the rest would cost."""
+    """The seeds added, and the cost of the rest."""
     text = f"{decision.deepened:,} runs added at best points. " if decision.deepened else ""
     text += f"{decision.runs:,} runs added to decide, {_hours(decision.spent_s)}"
     text += ": the budget ended it." if decision.ended else "."

@@ -34,7 +34,7 @@ BLOCK = 4
 
 @dataclass(slots=True)
 class Decision:
-    """What was added, and what is left."""
+    """The seeds added, and the claims left undecided."""
 
     evidence: dict[str, Outcome]
     deepened: int = 0
@@ -47,9 +47,9 @@ class Decision:
     ended: bool = False
     """Whether the budget ended it."""
     left: dict[Place, int] = field(default_factory=dict)
-    """Seeds beyond what is there that would decide the rest, where that can be told."""
+    """Seeds to add that would decide the rest, where that can be told."""
     left_s: float = 0.0
-    """What they would take, over the workers."""
+    """The time that these seeds would take, over the workers."""
     undecided: int = 0
     """Verdicts."""
 

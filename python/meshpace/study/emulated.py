@@ -1,6 +1,6 @@
 """Runs of studies that real hosts make: ``meshpace emulate`` in a process of its own, again where it was late.
 
-What comes of them is this machine's, at that time: no two are the same bytes. A run is stored with its verdict on
+Their results belong to this machine and time: no two have the same bytes. A run is stored with its verdict on
 lateness, with the machine, and with how often it was made.
 """
 

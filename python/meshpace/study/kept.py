@@ -1,4 +1,4 @@
-"""What is worked out from files, kept in the user's folder for such things under a digest of what it was made from."""
+"""Results computed from files, kept in the user's cache folder under a digest of the files."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def stamp_of(files: Iterable[Path]) -> str:
 
 
 def kept(kind: str, digest: str, make: Callable[[], Any]) -> Any:
-    """What was made of what has that digest: as it is kept, or made now and kept; made, where nothing can be kept."""
+    """The result for that digest: the kept one, or one that is made now.
+
+    A new result is kept where the folder can be written.
+    """
     path = cache_directory() / kind / f"{digest}.json"
     try:
         return json.loads(path.read_bytes())

@@ -26,11 +26,11 @@ _ENGINE = re.compile(r"\bengine (\S+) \(([0-9a-f]{16}|without a fingerprint)\)")
 
 
 class BrokenManifestError(MendableError):
-    """The manifest says nothing that this version can read."""
+    """This version cannot read the manifest."""
 
 
 def parts(text: str) -> dict[str, str]:
-    """What commands wrote of a page, by what it is: ``verdicts``, ``screens``."""
+    """The parts of a page that commands wrote, by their kind: ``verdicts``, ``screens``."""
     found = {}
     _, mark, verdicts = text.partition(MARK)
     if mark:
@@ -119,7 +119,7 @@ def check(folder: Path, maker: Maker) -> Checked:
     """Holds each page's text against the manifest, and its engine against ``maker``.
 
     Raises:
-        BrokenManifestError: there is no manifest, or nothing that is one.
+        BrokenManifestError: the manifest is missing or cannot be read.
         OSError: a page cannot be read.
     """
     if not (folder / MANIFEST).is_file():

@@ -32,7 +32,7 @@ class Measure:
     """Whose runs it takes."""
     take: Take
     quantity: Quantity | None = None
-    """What it compares or is, to tell the absolute values beside it."""
+    """The quantity that is compared, whose absolute values are shown beside the measure."""
     along: Along | None = None
     """The points of the axis that it takes together, those that are run (all: empty); its own point if None."""
     once: bool = False
@@ -235,7 +235,7 @@ ALONG: Mapping[str, SumUp] = {
     "mean": mean, "rank": correlation, "rise": rise, "change": change, "fall": fall, "width": width, "least": min,
     "greatest": max,
 }  # fmt: skip
-"""What is made of the numbers along an axis, by the word for it."""
+"""The functions of numbers along an axis, by their words."""
 
 
 def rank(quantity: Quantity, scheme: str, points: tuple[str, ...] = ()) -> Measure:

@@ -75,7 +75,7 @@ class Condition:
 
     @property
     def settings(self) -> Settings:
-        """What it sets in a scenario; a study's own word for reception says itself what it sets."""
+        """The settings of the scenario; a study's own word for reception brings its own settings."""
         if self.routing == _WRITTEN:
             return ()
         return (*_ROUTING_SETTINGS[self.routing], ("radio.reception", self.reception))
@@ -214,7 +214,7 @@ class Study:
     quick: Plan
     full: Plan
     quantities: tuple[Quantity, ...]
-    """What is drawn and tabulated, the most important first."""
+    """The quantities to draw and tabulate, the most important first."""
     settings: Settings = ()
     """Of every run."""
     level: tuple[str, ...] = ()

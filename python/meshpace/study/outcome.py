@@ -1,4 +1,4 @@
-"""What came out of a study: its runs by cell, estimates over the seeds, and its table."""
+"""The outcome of a study: its runs by cell, estimates over the seeds, and its table."""
 
 from __future__ import annotations
 

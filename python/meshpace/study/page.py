@@ -113,7 +113,7 @@ def _table(group: Sequence[Claim], conditions: Sequence[Condition]) -> Iterator[
 def _beside(
     profile: str, group: Sequence[Claim], ours: Mapping[tuple[str, str], Claim], conditions: Sequence[Condition]
 ) -> Iterator[str]:
-    """What came out by our decisions and, beside it, in the profile, under the conditions of the latter."""
+    """The results by our decisions and, beside them, those of the profile, under the profile's conditions."""
     run = [one for one in conditions if any(of_condition(claim, one.name) is not None for claim in group)]
     heads = (f"{one.short}, {whose}" for one in run for whose in ("our decisions", titled(profile).lower()))
     yield " | ".join(("| | claim | paper | asked", *heads)) + " |"

@@ -1,4 +1,4 @@
-"""A stored run: what repeats it, what made it, and what came out."""
+"""A stored run: its job, the engine that made it, and its result."""
 
 from __future__ import annotations
 

@@ -1,9 +1,10 @@
 """``meshpace study reproduce``: the papers' pages, all from one engine, over as many sittings as it takes.
 
 Of each paper in turn: the runs of its studies, of its profiles and of its screens; more seeds where a verdict is
-undecided; then its page, and in the manifest what that stands on. What the store holds is never made again, so the same
-command goes on where it ended, and several machines that share a store share the work. A page stands on the longer plan
-of each study that is there whole: a full campaign that has not ended makes pages of full plans and of quick ones.
+undecided; then its page, and in the manifest what that stands on. Runs in the store are never made again. So the
+same command goes on where it ended, and several machines that share a store share the work. A page stands on the
+longer plan of each study that is there whole: a full campaign that has not ended makes pages of full plans and of
+quick ones.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ from meshpace.study.written.papers import the_papers
 
 @dataclass(frozen=True, slots=True)
 class Campaign:
-    """What is to be made, of what, and for how long."""
+    """The pages to make, from which papers, and the time for it."""
 
     effort: Effort
     store: Path

@@ -1,4 +1,6 @@
-"""What a claim may ask of a number, the same words for every paper (docs/experiments/gap.md, section 1, "Judging").
+"""The rules that a claim may apply to a number, with the same words for every paper.
+
+They are those of docs/experiments/gap.md, section 1, "Judging".
 
 A rule is a band in which a claim holds, and the value that would be no effect. A number lies in the band, short of it,
 beyond it, or where the sign is wrong or nothing happens; which, only its 95 % interval says, and if that straddles a
@@ -73,7 +75,7 @@ class Rule:
     """A number no farther than this from ``neutral`` is no effect; where the band begins at ``neutral``, so that a
     sign is all that is asked, only if its sign is not certain either."""
     size: Size | None = None
-    """What is asked besides the band, of a band without an end."""
+    """The rule that applies besides the band, for a band without an end."""
 
     def answer(self, value: Estimate) -> Rating:
         """Where the number lies."""

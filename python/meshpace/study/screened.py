@@ -104,7 +104,7 @@ class Combination:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What turning one decision does to a claim's number, over all combinations of the others."""
+    """The effect of one decision on a claim's number, over all combinations of the others."""
 
     letter: str
     label: str
@@ -154,7 +154,7 @@ def effects(claim: Claim, outcome: Outcome, condition: Condition) -> list[Effect
 
 
 def lines(outcome: Outcome) -> Iterator[str]:
-    """What was combined, then a table a condition."""
+    """The combined decisions, then a table for each condition."""
     study = outcome.study
     factors = study.axis.factors
     drawn = design(len(factors))

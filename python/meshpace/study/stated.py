@@ -23,7 +23,7 @@ _OF_DECISIONS = (
 
 
 def print_claims(names: Sequence[str], profile: str | None = None) -> None:
-    """The claims that are told with these studies.
+    """The claims that are shown with these studies.
 
     Raises:
         UnknownStudyError: a name stands for none.

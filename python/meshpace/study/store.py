@@ -230,7 +230,7 @@ def _to_table(rows: Sequence[Record]) -> pa.Table:
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """What goes wrong with a file in one line, and what to do."""
+    """A file's error in one line, with what to do."""
     try:
         yield
     except FileNotFoundError:

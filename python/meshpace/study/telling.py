@@ -72,7 +72,7 @@ def titled(profile: str) -> str:
 
 
 def by_place(by_study: Mapping[str, Sequence[Claim]]) -> dict[tuple[str, str], Claim]:
-    """Claims by the study with which they are told, and their id."""
+    """Claims by the study that they are shown with, and their id."""
     return {(study, claim.id): claim for study, group in by_study.items() for claim in group}
 
 

@@ -41,7 +41,7 @@ def shared_conditions(outcomes: Iterable[Outcome]) -> list[Condition]:
 def judge_all(
     evidence: Mapping[str, Outcome], claims: Sequence[Claim] = CLAIMS, *, ended: bool = False
 ) -> dict[str, tuple[Judged, ...]]:
-    """The claims whose studies are complete, by the name of the study that they are told with.
+    """The claims whose studies are complete, by the name of the study that they are shown with.
 
     A cause is looked for only where its study of switches is complete too. ``ended`` says that the budget for more
     seeds was spent: what is undecided then is at the border.

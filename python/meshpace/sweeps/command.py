@@ -72,7 +72,7 @@ def carry_out(
 ) -> Swept:  # fmt: skip
     """Runs the sweep and writes the files, which take their places together at the end; the report is ``page``.
 
-    ``what`` is the command's name, under which progress is told.
+    ``what`` is the command's name, which progress shows.
 
     Raises:
         OSError: a file cannot be written, which is said before anything is run.

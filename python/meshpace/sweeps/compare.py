@@ -125,7 +125,7 @@ def of_stores(folders: Sequence[Path]) -> list[Comparison]:
     """What every store has an answer to: a comparison a scenario with its settings and scheme, paired by seed.
 
     Raises:
-        SweepError: a store is given alone, it cannot be told which engine's runs are meant, or nothing is in common.
+        SweepError: only one store is given, several engines made its runs, or the stores have nothing in common.
     """
     if len(folders) < 2:
         raise SweepError(f"compare: found the store {folders[0]} alone; allowed: several stores")

@@ -14,7 +14,7 @@ from meshpace.study.quantities import SEGMENT, Quantity, Take
 STARVED = 0.01
 """Of the median flow's goodput: a flow that gets less is listed, and no delay is averaged over it."""
 GREEDY = ("ftp", "transfer", "http")
-"""Applications that take what they can get; the others ask for so much and no more."""
+"""Applications that take as much as they can get; the others ask for a certain amount."""
 
 
 def packets(flow: FlowResult) -> float:
@@ -128,7 +128,7 @@ def left_out(runs: Sequence[RunResult]) -> list[str]:
 
 
 def told(sides: Iterable[tuple[str, Sequence[RunResult]]]) -> list[str]:
-    """What is left out of the delays of each side, for below a table."""
+    """The flows left out of each side's delays, as lines below a table."""
     lines = [
         f"{side}: {'; '.join(lines)}" if side else "; ".join(lines) for side, runs in sides if (lines := left_out(runs))
     ]

@@ -15,7 +15,7 @@ class SweepError(MendableError):
 
 @contextmanager
 def naming(places: Mapping[str, str]) -> Iterator[None]:
-    """What the engine says of ``--set KEY`` is told of where the user wrote it: ``places``, by key.
+    """The engine's errors about ``--set KEY`` name the place where the user wrote the key: ``places``, by key.
 
     Raises:
         ScenarioError: the same, so told.

@@ -68,7 +68,7 @@ def point_name(point: Settings) -> str:
 
 
 def place_name(swept: Swept, cell: Cell) -> str:
-    """What tells a cell from the others: scenario, what varies, scheme; empty where there is one alone."""
+    """The cell's name among the others: scenario, varied values, scheme; empty if there is only one cell."""
     names = swept.scenario_names()
     where = [*([names[cell.source]] if len(names) > 1 else []), *([point_name(cell.point)] if cell.point else [])]
     return ", ".join([*where, *([written(cell.scheme)] if len(swept.sweep.schemes) > 1 else [])])

@@ -51,7 +51,7 @@ def run_sweep(
     sweep: Sweep, store: Store, workers: Workers, precision: Precision | None = None,
     budget_s: float = float("inf"), what: str = "sweep",
 ) -> Swept:  # fmt: skip
-    """Every run of the sweep, from the store or made now; progress is told under the name ``what``.
+    """Every run of the sweep, from the store or made now; progress shows the name ``what``.
 
     With a precision, seeds are added; ``budget_s`` bounds what the added runs take over the workers, by the times that
     are kept with them.

@@ -25,7 +25,7 @@ _WAYS = ("up", "down", "within the mesh")
 
 
 def stills(swept: Swept) -> tuple[View, ...]:
-    """The figures of files and notebooks: over time where it can be told, then a view a quantity."""
+    """The figures of files and notebooks: over time where there are echoes, then a view for each quantity."""
     first = view(swept)
     return (*(() if first is None else (first,)), *views(swept))
 

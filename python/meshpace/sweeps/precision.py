@@ -31,7 +31,7 @@ class Precision:
         return f"{self.field}={self.share * 100:g}%"
 
     def reached(self, runs: Sequence[RunResult]) -> float | None:
-        """The widest interval as a part of its mean; None where nothing can be told (one seed, or a field not there).
+        """The widest interval as a part of its mean; None where there is no interval (one seed, or a missing field).
 
         Infinite if a mean is zero though values differ.
         """

@@ -79,7 +79,7 @@ def _short(quantity: Quantity) -> str:
 
 
 def told(swept: Swept) -> list[str]:
-    """What is reconstructed, and what became of the precision that was asked for; nothing if neither is there."""
+    """Lines below the table: reconstructed parts, and whether the precision that was asked for is reached."""
     precision, known = swept.precision, reconstructed.told(run for runs in swept.runs.values() for run in runs[:1])
     runs = [run for group in swept.runs.values() for run in group]
     known += [] if any(run["flows"] for run in runs) else [without_flows(runs[0])]

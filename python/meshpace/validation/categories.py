@@ -99,7 +99,7 @@ class Contention:
         return high / time, low / time
 
     def _from(self, state: _State) -> Iterator[tuple[float, _State, int, int]]:
-        """What an exchange may come to: its chance, the state after it, the slots before it, and whose it was.
+        """The outcomes of an exchange: probability, state after it, slots before it, and the station.
 
         Slots are counted from where the first of the two begins to count.
         """

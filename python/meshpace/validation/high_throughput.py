@@ -207,8 +207,8 @@ def saturated(family: str, modes: Sequence[Ht]) -> Iterator[Setup]:
         for window in (1, 4, 16):
             if window > max(1, mode.fill(1_500, most)):
                 continue
-            # A packet that comes after the answer to what it answers begins its new backoff later by that. Who answers
-            # sends next: of each exchange the frame's way counts alone.
+            # A packet that comes after the answer to what it answers begins its new backoff later by that. The
+            # station that answers sends next, so only the frame's way counts of each exchange.
             answers = (ACK_BYTES if window == 1 else mode.block_ack_bytes, ACK_BYTES)
             late = sum(max(0.0, _UP_AND_DOWN - SIFS - mode.control(answer)) for answer in answers)
             turns = 2 * (_AIFS + backoff * _SLOT) + fresh * late

@@ -26,7 +26,7 @@ class Table(Generic[_Value]):
     cells: Callable[[_Value], tuple[object, ...]]
 
     def read(self) -> dict[str, dict[str, _Value]]:
-        """What has been measured so far, by point and quantity; nothing before there is a file."""
+        """The measurements so far, by point and quantity; none without a file."""
         found: dict[str, dict[str, _Value]] = {}
         if (reference_directory() / f"{self.name}.csv").exists():
             for row in reference(self.name):

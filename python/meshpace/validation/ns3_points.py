@@ -41,7 +41,7 @@ class ChainPoint:
 
     @property
     def settings(self) -> tuple[str, ...]:
-        """What is set in the scenario: its own settings, and the chain's length with the way along all of it."""
+        """The scenario's settings: the point's own, and the chain's length with the path along all of it."""
         path = [f"n{node}" for node in range(self.hops + 1)]
         ends = [f"topology.hops={self.hops}", f"flow.0.to=n{self.hops}", f"flow.0.path={json.dumps(path)}"]
         if self.opposite:

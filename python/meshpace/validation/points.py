@@ -85,7 +85,7 @@ def _sum(values: Sequence[float | None]) -> float | None:
 
 
 def told(flows: int) -> Iterator[SharedQuantity]:
-    """What is compared of runs with so many flows."""
+    """The quantities compared for runs with so many flows."""
     for flow in range(flows):
         yield SharedQuantity(
             f"goodput of flow {flow + 1}", "kbit/s", goodput_kbps(flow),

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 
 _KEPT = 20
-"""Lines, two seconds of them. Who falls farther behind misses some, and sees it by their times."""
+"""Lines, two seconds of them. A reader that falls farther behind misses some, and sees that by their times."""
 
 
 class Hub:

@@ -19,7 +19,7 @@ def page(resolved: Resolved, hosts: Sequence[Host], name: str, dilation: float) 
 
 
 def scene(resolved: Resolved, hosts: set[str], dilation: float) -> dict[str, Any]:
-    """What the page draws, apart from what happens."""
+    """The parts of the drawing that do not change."""
     depth = depths(topology(resolved, ""))
     return {
         "dilation": dilation,

@@ -67,7 +67,7 @@ def _read(source: int, hub: Hub) -> None:
 
 @contextmanager
 def serving(page: str, port: int | None) -> Iterator[View]:
-    """Serves a view on that port, or on one that is free, until its end; then everybody is told that it is over.
+    """Serves a view on that port, or on a free one, until its end; then all readers learn that it is over.
 
     Raises:
         EmulationError: the port cannot be had.

@@ -39,7 +39,7 @@ class Again:
                 )  # fmt: skip
 
     def profiled(self, stated: Sequence[Claim]) -> tuple[Study, ...]:
-        """The studies of a profile, each with the claims that are told with it."""
+        """The studies of a profile, each with the claims that are shown with it."""
         found = list(self.claims(stated))
         return tuple(
             replace(study, claims=tuple(claim for claim in found if claim.study == study.name))

@@ -32,7 +32,7 @@ class Setting:
     cite: str = ""
     """How the paper is cited."""
     prefix: str = ""
-    """What stands before the claims' numbers, since papers count figures alike."""
+    """The prefix of the claims' numbers, which tells papers apart: they all count figures from 1."""
     reconstructed: tuple[str, ...] = ()
     """Schemes whose laws are not printed."""
 
@@ -61,7 +61,7 @@ def _claim(table: Keys, general: Mapping[str, object], setting: Setting) -> Clai
         ask for one in own for ask in members(one.but(within({**general, **shared}, one.everything())), setting.rows)
     ]
     asks = [_ask(ask, printed.value, setting) for ask in tables]
-    # What is said once for all asks has to be of use to one of them, what is said of one to it.
+    # A key for all asks has to be of use to at least one of them; a key of one ask to that one.
     for key in shared:
         if asks and not any(ask.used(key) for ask in tables):
             table.table("every").fail(key, "an unknown key", near(key, tables[0].known()))
@@ -171,7 +171,10 @@ def _place(studies: Sequence[Study], setting: Setting) -> Scope:
 
 
 def _against(table: Keys, asked: Asked, setting: Setting) -> Against:
-    """What a number is held against: the same of another study or point, unless it names another measure."""
+    """The number that another number is compared with.
+
+    It is the same measure of another study or point, unless another measure is named.
+    """
     inner = table.table("against")
     study = setting.studies[inner.choice("study", list(setting.studies), REQUIRED)]
     place = _place([study], setting)

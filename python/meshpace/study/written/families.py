@@ -195,7 +195,7 @@ def _text(row: Row, found: re.Match[str]) -> str:
 
 
 def within(general: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said in general with what is said of one: tables key by key, all else replaced."""
+    """Joins the general values with those of one study: tables key by key; other values are replaced."""
     both = dict(general)
     for key, value in own.items():
         before = both.get(key)

@@ -34,7 +34,7 @@ def read_study(path: Path) -> Study:
 
 
 def read_file(path: Path) -> tuple[Study, ...]:
-    """The studies of a file, each with the claims that are told with it.
+    """The studies of a file, each with the claims that are shown with it.
 
     Raises:
         KeyedFileError: it says something that no study can.
@@ -67,7 +67,7 @@ def read_file(path: Path) -> tuple[Study, ...]:
 
 
 def read_folder(folder: Path) -> tuple[tuple[Study, ...], tuple[Study, ...]]:
-    """The studies of a folder that is laid out like a paper's, each with the claims that are told with it.
+    """The studies of a folder that is laid out like a paper's, each with the claims that are shown with it.
 
     Then those that are run again in a profile.
 

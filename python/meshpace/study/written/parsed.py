@@ -1,6 +1,6 @@
 """TOML files of the project, parsed once: reading some thousand lines takes a third of a second.
 
-What is kept is found by the text's hash, so it is never that of another text.
+The key of a kept result is the text's hash, so it never belongs to another text.
 """
 
 from __future__ import annotations

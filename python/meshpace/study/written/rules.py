@@ -14,7 +14,7 @@ from meshpace.study.words import written
 from meshpace.study.written.vocabulary import Asked
 
 _MARGINS = {"goodput": NO_GAIN, "flow_goodput": NO_GAIN, "jain": NO_FAIRNESS}
-"""What is no effect, where most claims have such a margin (rules.py)."""
+"""The size that counts as no effect, where most claims have such a margin (rules.py)."""
 _TREND = 0.2
 """A rank correlation nearer to zero is none (docs/studies.md, TREND)."""
 _TOLERANCE = 0.10
@@ -118,7 +118,7 @@ _RULES: dict[str, _Make] = {
     "STARVES": _fixed("STARVES", STARVES),
     "TOLD": lambda *_: Rule("BOUND"),
 }
-"""By word. TOLD asks nothing: the number is told."""
+"""By word. TOLD asks nothing: the number is only shown."""
 
 SHOWS: dict[str, Show] = {
     "percent": words.percent,
@@ -130,11 +130,11 @@ SHOWS: dict[str, Show] = {
     "megabits": words.megabits,
     "most": words.most,
 }
-"""How a number is told, by the word for it."""
+"""The forms of numbers, by their words."""
 
 
 def show(table: Keys, asked: Asked) -> Show:
-    """How an ask's number is told: as it says, else as suits what is asked."""
+    """The form of an ask's number: as the ask says, else as the rule has it."""
     if isinstance(table.raw("show"), dict):
         inner = table.table("show")
         found = written(

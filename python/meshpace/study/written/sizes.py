@@ -13,8 +13,10 @@ FACTOR = 1.5
 """A printed size holds within it, up and down; or within the error of what is read off a figure, if that is more."""
 
 CARRIED = 3.0
-"""What a mesh carries changes by no larger a factor, up or down, from one scheme to another: of what the five papers
-print for goodput, the most is 2.57 (LLAP, Table 2). Beyond it something has locked up."""
+"""From one scheme to another, a mesh's goodput changes by no larger a factor, up or down.
+
+The largest factor that the five papers print is 2.57 (LLAP, Table 2). Beyond it something has locked up.
+"""
 ELSE = 10.0
 """Delays, estimates, losses and counts of what is rare may vanish, but grow by no larger a factor: the papers print
 up to ten times less (LLAP, Table 2, timeouts)."""

@@ -72,7 +72,7 @@ def studies(file: Keys, defaults: Keys, shelf: Shelf) -> tuple[Study, ...]:
 
 
 def _with(general: Mapping[str, Any], own: dict[str, Any]) -> dict[str, Any]:
-    """What is said of all studies of a file and of this one. What it sets of schemes that are not run concerns none."""
+    """What is said of all studies of a file and of this one. Settings of schemes that are not run have no effect."""
     both = within(general, own)
     schemes = both.get("schemes", [])
     set_ = general.get("set") or {}

@@ -48,7 +48,7 @@ _MEASURES = (
 
 
 def _added(module: ModuleType) -> Words:
-    """What a module has: its functions by what they return, its quantities by name."""
+    """The contents of a module: functions by their type of result, quantities by name."""
     own = {name: value for name, value in vars(module).items() if not name.startswith("_")}
     made = {
         name: value for name, value in own.items() if inspect.isfunction(value) and value.__module__ == module.__name__
