@@ -6,7 +6,7 @@ use meshpace_units::{Bytes, Instant, Quantiles, Span};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Nothing is under way for so long: what has not come by then will not.
+/// A packet that has not arrived after this time will not arrive.
 const LOST_AFTER: Span = Span::from_secs(120);
 
 /// Counts packets by the hosts that they are from and for.

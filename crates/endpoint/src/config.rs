@@ -49,7 +49,7 @@ pub struct SocketOptions {
     pub route: Option<Route>,
 }
 
-/// What a scheme has to be told to run on a real path.
+/// What a scheme needs to know to run on a real path.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LiveOptions {
     /// The wireless way, for the rate laws.

@@ -100,7 +100,7 @@ pub struct Config {
     pub dupack: DupAck,
     /// The pacing queues' discipline (`gap_queue`): CoDel with these parameters; `None`: the paper's FIFO.
     pub codel: Option<CodelConfig>,
-    /// The window that a wired sender is told (`gap_window`).
+    /// The window announced to a wired sender (`gap_window`).
     pub announced: Announced,
     /// What becomes of data that is sent again (`gap_retransmissions`).
     pub retransmissions: Retransmissions,

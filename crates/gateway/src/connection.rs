@@ -81,7 +81,7 @@ pub(crate) struct Connection<P> {
     pub opened: Instant,
     /// The wired part's round trip.
     pub wired: WiredTrip,
-    /// What goodput control has been told, if it knows of it.
+    /// What goodput control knows of the connection, if it counts it.
     pub told: Option<GoodputFeedback>,
     pub last_activity: Instant,
 }

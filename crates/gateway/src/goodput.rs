@@ -2,7 +2,7 @@
 
 use meshpace_units::{Bytes, Instant, Rate, Span};
 
-/// Goodput is told over at least this long, so that one burst of ACKs is not a rate.
+/// Goodput is measured over at least this long, so that one burst of ACKs is not a rate.
 const PERIOD: Span = Span::from_secs(1);
 /// The natural logarithm of 20.
 const LN_20: f64 = 2.995_732_273_553_991;

@@ -1,4 +1,4 @@
-//! What goes into the gateway and what comes out.
+//! The packets that go into the gateway and come out of it.
 
 use core::net::IpAddr;
 use meshpace_tcp::Segment;

@@ -60,8 +60,8 @@ pub(crate) struct Allowed {
 
 impl Allowed {
     /// The window to announce with an acknowledgement of so many bytes, after one of `before`. A receiver that acknowledges n segments at
-    /// once answers n - 1 spacings later than it could answer the first. During these as many segments more are in the pipe. What one
-    /// acknowledgement alone brings may be a hole that closes: no more of it counts than the one before it brought, but for a segment.
+    /// once answers n - 1 spacings later than it could answer the first. During these as many segments more are in the pipe. A single
+    /// large acknowledgement may be a hole that closes. So it counts for no more than the one before it brought, and a segment.
     fn after(self, acked: u32, before: u32) -> u32 {
         let regular = Bytes(u64::from(acked.min(before)).saturating_sub(self.segment.0));
         let delayed = Bytes(u64::from(acked).saturating_sub(self.segment.0)).min(regular.max(self.segment));

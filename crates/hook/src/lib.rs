@@ -115,7 +115,7 @@ pub trait PacketHook: fmt::Debug + Send {
     fn on_deadline(&mut self, _now: Instant, _orders: &mut Orders) {}
 }
 
-/// A hook with its parameters, of which each place where packets pass has one of its own.
+/// A hook with its parameters; each place where packets pass makes a hook of its own from it.
 #[derive(Clone, Debug)]
 pub struct HookMaker {
     part: &'static HookPart,

@@ -1,4 +1,4 @@
-//! What a table of parts says all together: words and keys, as constants, so that sections of files are made of them.
+//! The words and keys of a whole table of parts, as constants, so that sections of files are made of them.
 
 use crate::key::Key;
 use crate::part::Part;

@@ -1,4 +1,4 @@
-//! Clocks. The only place of the live part that reads one, besides the drivers that are told to.
+//! Clocks. This is the only place of the live part that reads a clock, besides drivers that are asked to.
 
 use meshpace_units::{Instant, Span};
 use nix::sys::time::TimeSpec;

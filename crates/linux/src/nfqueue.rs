@@ -30,7 +30,7 @@ pub struct Options {
     /// How many packets may wait for their verdict. To be well above what the daemon itself holds: what comes beyond it is
     /// dropped, or passes unqueued with `fail_open`.
     pub length: u32,
-    /// Size in bytes of the socket's receive buffer, of which the kernel charges a packet about 2.3 kB.
+    /// Size in bytes of the socket's receive buffer; the kernel charges about 2.3 kB of it for a packet.
     pub socket_buffer: usize,
     /// How many bytes of each packet are copied to user space; `None`: all of it.
     pub copy_range: Option<u16>,

@@ -1,8 +1,8 @@
 //! A second thread that wakes one whose own wake-up is overdue, on another processor.
 //!
-//! Real-time priority does not help a thread whose processor does not run, because a hypervisor took it away, or runs the kernel where that
-//! cannot be interrupted for long: the timer's interrupt, or the switch to the thread, waits for that processor. Another processor
-//! is seldom away at the same moment.
+//! Real-time priority does not help a thread whose processor does not run. A hypervisor may have taken the processor away, or the kernel
+//! may run something long there that it does not interrupt. The timer's interrupt, or the switch to the thread, then waits for that
+//! processor. Another processor is seldom away at the same moment.
 
 use crate::{Realtime, Waker, monotonic_now, realtime};
 use meshpace_units::{Instant, Span};

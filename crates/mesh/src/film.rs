@@ -50,8 +50,8 @@ pub struct Loss {
 
 /// Records the frames that begin in a stretch of time, up to a number.
 ///
-/// Only losses at receivers that a frame was meant for and strong enough at are told: a broadcast has many, a frame to
-/// a node out of range has none.
+/// Only losses at stations that the frame was meant for, and where it was strong enough, are shown: a broadcast has
+/// many, a frame to a node out of range has none.
 #[derive(Clone, Debug)]
 pub struct Film {
     begin: Instant,

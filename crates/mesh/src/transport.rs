@@ -203,7 +203,8 @@ fn end_of(flow: u32, sender: bool) -> u32 {
     2 * flow + u32::from(!sender)
 }
 
-/// What a connection's packets have for it to be told. The scenario bounds the number of flows (10,000).
+/// The ticket of a connection's packets, by which the connection learns that they have left. The scenario
+/// bounds the number of flows (10,000).
 fn ticket(end: u32) -> Ticket {
     let number = u16::try_from(1 + end).ok().and_then(NonZeroU16::new);
     Ticket(number.unwrap_or_else(|| panic!("no ticket is left for end {end}")))

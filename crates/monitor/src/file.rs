@@ -18,7 +18,7 @@ pub struct Raw<'a> {
     pub radio: usize,
 }
 
-/// What else is told of a file that could be read.
+/// What is known of a file beside its frames.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadSummary {
     /// Why and where it broke off; `None`: it is whole.

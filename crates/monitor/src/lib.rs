@@ -1,5 +1,5 @@
-//! Captures in monitor mode, and what rt-Winf (`meshpace-explicit`) makes of them: which links there are, what they can carry,
-//! and what is free of it.
+//! Reads captures in monitor mode for rt-Winf (`meshpace-explicit`): which links there are, what each can carry, and how much
+//! of that is free.
 //!
 //! | module | idea |
 //! |---|---|

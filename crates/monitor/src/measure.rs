@@ -38,7 +38,7 @@ pub struct Report {
     pub busy: f64,
     /// Centres of the channels of its frames, MHz. With several the busy time is that of all of them together.
     pub channels: BTreeSet<u16>,
-    /// What was read, and what was of no use.
+    /// How much was read, and how much was of no use.
     pub counts: Counts,
     /// Why and where the file broke off; `None`: it is whole.
     pub partial: Option<String>,

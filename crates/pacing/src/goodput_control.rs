@@ -240,8 +240,8 @@ impl<Id: Copy + Ord> GoodputControl<Id> {
         }
     }
 
-    /// The pace of connection `id` was busy for so long with what a sender sent towards the mesh that has used up the window that it
-    /// is allowed: it would send more, though little of it waits.
+    /// For so long, the pace of connection `id` was busy with data of a sender towards the mesh that has used up its allowed window.
+    /// Such a sender would send more, though few of its packets wait.
     pub fn on_limited(&mut self, id: Id, busy: Span) {
         if let Some(flow) = self.flows.get_mut(&id) {
             flow.demand.on_limited(busy);

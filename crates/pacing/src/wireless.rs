@@ -6,7 +6,7 @@ use meshpace_units::Span;
 /// path (schemes.md 3.2).
 const ACKS_WITHOUT_GATEWAY: u8 = 3;
 
-/// What one acknowledgement tells TCP-GAP's wireless sender.
+/// What TCP-GAP's wireless sender learns from one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WirelessSample {
     /// A round trip over the wireless part of the path: one for the rate law.

@@ -1,4 +1,4 @@
-//! What a formula is told of an acknowledgement.
+//! The view of an acknowledgement that a formula gets.
 
 use crate::feedback;
 use meshpace_pacing::{LinkRates, Route};

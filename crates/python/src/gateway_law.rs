@@ -31,7 +31,7 @@ struct Became {
     now: f64,
     /// Bytes newly acknowledged.
     acked: u64,
-    /// Segments sent again since it was told last, by their sender or by the gateway.
+    /// Segments that their sender or the gateway sent again since the last call.
     again: u64,
     /// The receiver says that a packet was marked.
     marked: bool,

@@ -107,7 +107,7 @@ impl Job {
     }
 }
 
-/// A job with its formulas, of which there are none as a rule.
+/// A job with its formulas; most jobs have none.
 #[derive(FromPyObject)]
 struct Formulated(Job, Vec<own_parts::Given>);
 

@@ -18,8 +18,8 @@ pub struct Intervals {
 
 /// A backoff that has been drawn and has not run out.
 ///
-/// It counts only after the medium has been idle for a DIFS, or for the AIFS of its category. Rather than being paused and resumed by
-/// events, it is told afterwards when the medium turned idle and busy: [`Backoff::interrupt`].
+/// It counts only after the medium has been idle for a DIFS, or for the AIFS of its category. Events do not pause and resume it: it
+/// learns afterwards when the medium turned idle and busy: [`Backoff::interrupt`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Backoff {
     /// It never counts before it was drawn.

@@ -7,8 +7,9 @@
 //! Each directed link draws from a stream of its own, derived from the run's seed, the link and its sender's radio, so that runs of several
 //! schemes are *paired*: they meet the same link.
 //!
-//! - Independent losses are drawn a frame: the n-th frame of a link meets the same fate in every run. With a length they
-//!   are errors of bits: a frame twice as long is lost as two in a row would be, `1 - (1 - p)^(bytes / length)`.
+//! - Independent losses are drawn for each frame: the n-th frame of a link meets the same fate in every run. With a length,
+//!   losses are errors of bits: a frame twice as long is lost as often as at least one of two frames in a row,
+//!   `1 - (1 - p)^(bytes / length)`.
 //! - Bursts are drawn in time, whatever is sent: good and bad periods alternate, and a frame whose first bit leaves in
 //!   a bad period is lost. That is Gilbert's channel (Bell System Technical Journal 39, 1960) in continuous time. The
 //!   lengths of the periods are exponential; with mean `B` of the bad ones and loss `p` the good ones have mean

@@ -104,8 +104,8 @@ impl<T> Reorder<T> {
         }
     }
 
-    /// What has waited long enough goes up, and what is behind it up to the next packet that is missing: nothing before it is waited
-    /// for any longer.
+    /// Packets that have waited long enough go up, with the packets behind them up to the next missing one: packets before them are
+    /// not waited for any longer.
     pub fn handle_timeout(&mut self, now: Instant, out: &mut Vec<T>) {
         while self.deadline().is_some_and(|deadline| deadline <= now) {
             let missing = self.held.iter().take_while(|place| place.is_none()).count();
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// What goes up when these numbers arrive, each packet named by its number.
+    /// The packets that go up when these numbers arrive, each named by its number.
     fn up(reorder: &mut Reorder<u16>, seqs: &[u16]) -> Vec<u16> {
         up_at(at(0), reorder, seqs)
     }

@@ -1,8 +1,9 @@
 //! EZ-flow: a node contends the more rarely the longer the queue of the next node is, which it overhears (schemes.md 15; Aziz et al.
 //! 2009).
 //!
-//! Of the packets that a successor took, those sent since the one that it is heard to send on wait there: a FIFO queue. Nothing is
-//! told and no header is changed. A station has one contention window, so that what it draws after a packet is by that packet's successor.
+//! Of the packets that a successor took, those sent since the one that it is heard to send on wait there: a FIFO queue. Nodes exchange
+//! nothing for it, and no header is changed. A station has one contention window, so that what it draws after a packet is by that packet's
+//! successor.
 
 use crate::drop_tail::DropTail;
 use crate::here::{Here, QueueSite};

@@ -8,7 +8,7 @@ use meshpace_radio::Peer;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::fmt;
 
-/// What a relay wants to be told beside its packets. It is asked once; what is not asked for costs nothing.
+/// What a relay wants to learn beside its packets. It is asked once; what is not asked for costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
     /// Every frame that the node's station reads: [`Relay::heard`]. Listening costs an event for every frame in range.
@@ -41,7 +41,7 @@ pub trait Listener {
     /// A frame was read.
     fn heard(&mut self, here: &mut Here<'_>, heard: &Heard<'_>);
 
-    /// What it measured of the link from a neighbour ([`Relay::tells`]).
+    /// The relay's measurement of the link from a neighbour ([`Relay::tells`]).
     fn tells(&self, now: Instant, to: NodeId) -> Option<Pair>;
 }
 

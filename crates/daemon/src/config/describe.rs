@@ -197,7 +197,8 @@ pub(super) fn reference() -> String {
     out
 }
 
-/// What is in force: a file that says the same without any default, and after each value where it comes from.
+/// The configuration in force: a file that means the same without any default, and the origin of each value
+/// behind it.
 ///
 /// # Errors
 /// As [`Config::parse`].

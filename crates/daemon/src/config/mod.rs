@@ -21,10 +21,11 @@ use crate::Failure;
 use meshpace_settings::FileError;
 use std::path::Path;
 
-/// The file that commands read unless they are told another.
+/// The file that commands read unless `--config` names another.
 pub const DEFAULT_FILE: &str = "/etc/meshpaced.toml";
 
-/// The control socket that commands use unless they are told another: the default of the key `control.socket`.
+/// The control socket that commands use unless `--socket` names another: the default of the key
+/// `control.socket`.
 pub const DEFAULT_SOCKET: &str = "/run/meshpaced/control.sock";
 
 impl Config {

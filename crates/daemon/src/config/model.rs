@@ -447,8 +447,8 @@ impl Config {
         self.hosts.shaper.filter(|_| self.is_pacing())
     }
 
-    /// True if packets may go on as the kernel has them, offloaded segments in one piece: nothing is paced, so that none is held or changed; or
-    /// flows are left to the shaper, at a rate at which the largest packet takes no longer than a burst.
+    /// True if packets may go on as the kernel has them, offloaded segments in one piece. That is so if nothing is paced, because no packet
+    /// is held or changed then; or if flows are left to the shaper, at a rate at which the largest packet takes no longer than a burst.
     #[must_use]
     pub fn leaves_whole(&self) -> bool {
         let Some(shaper) = self.shaper() else { return !self.is_pacing() };

@@ -175,7 +175,7 @@ impl Programs {
         };
         let start = member(whole, "data")?.offset;
         let mut value = vec![0; self.kernel.size(whole)];
-        // By a commit of Linux 6.10 it is told of the acknowledgement, too.
+        // Since a commit of Linux 6.10 the kernel hands it the acknowledgement, too.
         let control = match self.kernel.arguments(member(id, "cong_control")?) {
             Some(4) => "calm_control",
             Some(2) => "calm_control_2",

@@ -1,4 +1,4 @@
-//! Forecasts as clients are told them, and the asking for them before pacing is switched on.
+//! Forecasts as the control socket reports them, and the forecasts made before pacing is switched on.
 
 use super::data::DataThread;
 use super::protocol::{ComparedForecast, Forecasts};

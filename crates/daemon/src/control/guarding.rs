@@ -191,7 +191,8 @@ mod tests {
         status.guard
     }
 
-    /// Seconds pass in which a flow of `host` gets so much with pacing and so much without, until the guard has compared.
+    /// Lets seconds pass in which a flow of `host` gets `with` when paced and `without` when not, until the guard has
+    /// compared.
     fn compare(running: &Running, host: u8, with: u64, without: u64) -> GuardStatus {
         let begun = monotonic_now();
         let mut report = example::report(host, 0);

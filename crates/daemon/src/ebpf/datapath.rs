@@ -32,7 +32,8 @@ const HORIZON: Span = Span::from_secs(9);
 /// Events taken before questions get their turn.
 const TURN: usize = 4096;
 
-/// Of connections that no law paces, where hosts are shaped, round trips of a host are told no closer: a rate is found by fewer than these.
+/// Where hosts are shaped, round trips of a host's unpaced connections are reported no closer than this: fewer of them are enough to find a
+/// rate.
 const APART: Span = Span::from_millis(5);
 
 const EVENTS: u64 = 0;

@@ -66,7 +66,7 @@ pub trait Judge {
 /// One connection.
 #[derive(Debug)]
 pub struct Flow {
-    /// What the kernel was told to do with it.
+    /// The kernel's current order for the flow.
     pub handling: Handling,
     /// Its law, and its smoothed wireless round trip; `None` before the first of them. Large, so that flows which are never
     /// acknowledged (a flood) have none.
@@ -400,7 +400,7 @@ impl Engine {
             law: flow.wireless.as_ref().map(|wireless| wireless.law().boxed()),
             law_interval: flow.law_interval(),
             standing: self.goodput.as_ref().and_then(|goodput| goodput.standing(*key)),
-            // What was on its way when a segment left is the kernel's knowledge, and is not told.
+            // Only the kernel knows what was on its way when a segment left, and it does not report that.
             forecast: (flow.wireless.is_some() && !flow.is_paced()).then_some(Err(Unforeseen::NotMeasured)),
         })
     }

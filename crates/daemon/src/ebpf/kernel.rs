@@ -18,7 +18,7 @@ static OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/gateway
 const PROGRAMS: [(&str, TcAttachType); 2] =
     [("meshpace_down", TcAttachType::Egress), ("meshpace_up", TcAttachType::Ingress)];
 
-/// Priority of the filters where they are clsact's: "MP", so that they can be told from others in `tc filter show`.
+/// Priority of the filters where they are clsact's: "MP", so that `tc filter show` shows which filters are ours.
 const PRIORITY: u16 = 0x4d50;
 
 /// How much the kernel may keep.

@@ -103,7 +103,8 @@ pub struct Settings {
     pub handling: Handling,
     /// Most packets of all flows that may wait.
     pub places: u32,
-    /// Of flows that are only watched, a host's wireless round trips are told no closer than this; zero: all are.
+    /// Of flows that are only watched, the wireless round trips of a host are reported no closer than this; zero:
+    /// all are reported.
     pub apart: Span,
     /// True if the program reports data that are sent again.
     pub finds: bool,

@@ -17,7 +17,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// How long connections may take to end when the command is told to.
+/// How long connections may take to end once the command is to stop.
 const FAREWELL: Duration = Duration::from_secs(2);
 /// What a source writes at a time.
 const CHUNK: usize = 64 * 1024;

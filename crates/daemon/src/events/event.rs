@@ -153,7 +153,7 @@ pub enum Event {
         /// The same in words.
         message: String,
     },
-    /// What was foretold of a flow was held against what it got.
+    /// A forecast of a flow was compared with what the flow got.
     ForecastCompared {
         /// Its name.
         flow: String,

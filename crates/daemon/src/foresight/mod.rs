@@ -1,8 +1,8 @@
 //! Forecasts held against what came: what was foretold of flows while they were only watched, and what they then got paced.
 //!
-//! [`Foresight`] is told forecasts when pacing is switched on (by an operator, a guard's block or a trial's) and looks at the flows
-//! once a second; it asks no other process. A forecast counts if its pace decided what the flow got: of a sender that has no more to say nothing
-//! was foretold. [`Kept`] has the outcomes outlive the daemon.
+//! [`Foresight`] gets forecasts when pacing is switched on (by an operator, a guard's block or a trial's), and looks at the flows once a
+//! second. It asks no other process. A forecast counts if the pace decided what the flow got: a forecast says nothing about a sender that
+//! has no more to send. With [`Kept`] the outcomes outlive the daemon.
 
 mod kept;
 
@@ -196,7 +196,7 @@ impl Foresight {
 /// Counts what the flow has got as of a snapshot.
 fn seen(pending: &mut Pending, snapshot: &Snapshot) -> Seen {
     let Foretold { key, opened, .. } = pending.foretold;
-    // Flows are told in the order of their keys.
+    // A snapshot has its flows in the order of their keys.
     let found = snapshot.flows.binary_search_by(|flow| flow.stats.key.cmp(&key));
     let flow = found.ok().map(|at| &snapshot.flows[at]).filter(|flow| flow.opened == opened);
     let age = snapshot.at.saturating_since(pending.since);

@@ -407,7 +407,7 @@ impl Engine {
     }
 }
 
-/// Tells the way to a mesh host, of which a packet with this TTL came.
+/// Finds the way to a mesh host; a packet of the host came with this TTL.
 fn route<'a>(
     hops: &'a Directory,
     ttls: &'a mut BTreeMap<IpAddr, ReceivedTtl>,
@@ -443,8 +443,9 @@ fn effective(config: &Config, held_max: usize) -> meshpace_gateway::Config {
     meshpace_gateway::Config { held_max, sampled, ..config.gateway }
 }
 
-/// From which side a packet crosses between mesh and Internet, if it does: one of its ends lies in the mesh, by interface or
-/// address, and the other does not. Each is told with whether its interface is one of the mesh's.
+/// The side from which a packet crosses between mesh and Internet, if it does: one of its ends lies in the mesh, by
+/// interface or address, and the other does not. The flag of each end says whether its interface is one of the
+/// mesh's.
 pub(super) fn side(config: &Config, from: (bool, IpAddr), to: (bool, IpAddr)) -> Option<Side> {
     let is_mesh = |(by_interface, address)| by_interface || config.mesh.contains(address);
     let (from_mesh, to_mesh) = (is_mesh(from), is_mesh(to));

@@ -373,7 +373,7 @@ fn marked(mut bytes: Rc<[u8]>) -> Rc<[u8]> {
     bytes
 }
 
-/// What is agreed about a host, and what is known of the way to it.
+/// The configured terms of a host, and the known facts about the way to it.
 fn terms(config: &Config, hops: &Directory, engine: &Engine, host: IpAddr) -> Terms {
     let WirelessPath { hops, rate, .. } = hops.table().way(host, engine.ttl_of(host));
     let policy = config.policy(host);

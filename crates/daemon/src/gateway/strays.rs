@@ -1,9 +1,9 @@
 //! Connections whose acknowledgements go another way for a while.
 //!
-//! What the connection tracker calls invalid is not queued. It calls so what lies outside the windows that it has seen, and where
-//! acknowledgements pass elsewhere that is everything after a while, acknowledgements that come back later included: such a connection
-//! would be out of sight for good. So the tracker is asked to be liberal about a connection of which a direction falls silent; the
-//! hosts' own TCP discards what does not belong to it, and the engine judges by windows of its own.
+//! Packets that the connection tracker calls invalid are not queued. The tracker calls packets invalid that lie outside the windows
+//! it has seen. If acknowledgements pass elsewhere, that is every packet after a while, even when acknowledgements come back later.
+//! Such a connection would stay out of sight. So the daemon asks the tracker to be liberal about a connection of which one
+//! direction falls silent. The hosts' own TCP discards foreign packets, and the engine judges by windows of its own.
 
 use crate::config::{Config, Datapath};
 use meshpace_gateway::{Endpoint, FlowKey};

@@ -6,7 +6,7 @@ use meshpace_gateway::FlowKey;
 use meshpace_units::{Bytes, Instant};
 use std::cmp::Ordering;
 
-/// Bytes acknowledged of each flow concerned, as of the latest look; in the order of their keys, as flows are told.
+/// Bytes acknowledged of each flow concerned, as of the latest look, in the order of the flows' keys.
 #[derive(Debug, Default)]
 pub struct Acknowledged(Option<Vec<(FlowKey, Instant, u64)>>);
 

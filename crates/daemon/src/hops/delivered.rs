@@ -6,8 +6,8 @@ use std::net::IpAddr;
 
 /// Hosts that are remembered.
 const HOSTS: usize = 4_096;
-/// Hops after which another packet may be in the air at the same time (schemes.md 2): a path of so many hops and more carries a
-/// quarter of what one of its links does, at the most.
+/// On a path of so many hops two packets may be in the air at the same time (schemes.md 2): such a path, or a longer one,
+/// carries a quarter of what one of its links does, at the most.
 const APART: u32 = 4;
 
 /// See the module's description.

@@ -240,7 +240,7 @@ impl Writer<'_> {
             .try_for_each(|(label, value)| ConstCounter::new(value).encode(encoder.encode_family(&label)?))
     }
 
-    /// A gauge; nothing is told where the value is unknown.
+    /// A gauge; it is left out where the value is unknown.
     fn gauge(&mut self, name: &str, help: &str, unit: Option<&Unit>, value: Option<f64>) -> fmt::Result {
         let encoder = self.begin(name, help, unit, MetricType::Gauge)?;
         value.map_or(Ok(()), |value| ConstGauge::new(value).encode(encoder))

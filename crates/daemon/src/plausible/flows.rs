@@ -161,7 +161,7 @@ struct Run {
     run: [u64; 2],
     /// Since when each direction is silent.
     silent: [Instant; 2],
-    /// It was told of as one that may have strayed.
+    /// True if a doubt named the flow as one that may have strayed.
     strayed: bool,
     /// Its goodput at the latest looks.
     goodputs: [Rate; STEADY],

@@ -1,6 +1,6 @@
-//! The firewall rules that hand packets to the daemon: TCP of both IP versions (and, where hosts are shaped, all that goes into the mesh, and
-//! where their rate is found all that comes from there), at the FORWARD hook, with bypass, so that packets pass untouched while no daemon
-//! listens.
+//! The firewall rules that hand packets to the daemon, at the FORWARD hook. They take TCP of both IP versions; where hosts are shaped,
+//! everything that goes into the mesh; where the rate is found, also everything that comes from there. With bypass, packets pass untouched
+//! while no daemon listens.
 //!
 //! They lead to the queue only while the data thread gets on ([`crate::lease`]): bypass alone would leave packets to a
 //! thread that hangs.

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 const LATELY_S: f64 = 2.0;
 /// Delays are counted in classes that grow by a twentieth.
 const STEP: f64 = 1.05;
-/// The least delay that is told from none, seconds.
+/// The least delay that counts as one, seconds.
 const LEAST_S: f64 = 1e-4;
 
 /// A block's outcome, as it is kept in the trial's file.

@@ -14,7 +14,8 @@ use std::rc::Rc;
 
 /// Frames that are kept; more than stations of 11 Mbit/s send in the time between two snapshots, unless dozens do at once.
 const MOST: usize = 1_000;
-/// A frame is handed over so long after its end: by then its receivers, some kilometres off, have told what they lost.
+/// A frame is handed over so long after its end: by then its receivers, some kilometres off, have reported their
+/// losses.
 const MARGIN: Span = Span::from_micros(50);
 
 /// Looks on for a view. What it saw is shared with the view.

@@ -10,7 +10,7 @@ use crate::{Config, DupAck, Retransmissions, Route};
 use meshpace_pacing::{LinkRates, Progress, RoundTrip};
 use meshpace_units::{Bytes, Instant, Seq, Span};
 
-/// What a flow's law is told besides a round trip: how many flows share the law, and the round trip of the wired part.
+/// What a flow's law gets besides a round trip: how many flows share the law, and the round trip of the wired part.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowPlace {
     pub sharing: u32,

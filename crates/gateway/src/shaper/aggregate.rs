@@ -1,4 +1,4 @@
-//! What waits for one host, and what has been counted of it.
+//! The packets that wait for one host, and the host's counters.
 
 use super::meter::Meter;
 use super::recent::Recent;

@@ -9,7 +9,7 @@ use meshpace_units::{Bytes, Rate, Span};
 const REUSE: u32 = 4;
 /// The largest packet of an Ethernet.
 const MTU: u64 = 1_500;
-/// What one byte costs at the most: link rates that anybody told are no reason to give nothing to others.
+/// The most that one byte costs: a wrong link rate must not leave nothing for other hosts.
 const DEAREST: u64 = 1_000;
 
 words! {

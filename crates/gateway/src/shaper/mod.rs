@@ -56,7 +56,7 @@ pub struct ShaperCounters {
     pub bytes: Bytes,
     /// Packets dropped: as they waited too long (CoDel), or as too many waited.
     pub dropped: u64,
-    /// Those of them for which there was no room.
+    /// Dropped packets among these for which there was no room.
     pub crowded: u64,
     /// Packets marked because they waited too long.
     pub marked: u64,
@@ -256,8 +256,8 @@ impl<P> Shaper<P> {
         self.finder.iter_mut().for_each(|finder| finder.on_uplink(now, size));
     }
 
-    /// A packet has just left for a host: the number of the request for an echo that is to follow it on its way, if one is. What answers it
-    /// is told to [`Shaper::hears`].
+    /// A packet has just left for a host: the number of the request for an echo that is to follow it on its way, if one is. Hand the answer
+    /// to [`Shaper::hears`].
     #[must_use = "it is to be sent"]
     pub fn asks(&mut self, now: Instant, host: IpAddr) -> Option<u32> {
         self.finder.as_mut()?.asks(now, host)
@@ -430,7 +430,8 @@ impl<P> Shaper<P> {
     }
 }
 
-/// Until when enough of a host's packets wait in the mesh. What sends little, and says nothing of what it has there, goes on.
+/// Until when enough of a host's packets wait in the mesh. A host that sends little, and tells nothing of its packets in the
+/// mesh, goes on.
 fn held_by_mesh<P>(
     finder: &mut Option<Box<Finder>>,
     config: &ShaperConfig,

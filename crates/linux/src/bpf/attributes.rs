@@ -60,7 +60,7 @@ impl Attributes {
         self.0[at..at + 8].copy_from_slice(&address.to_ne_bytes());
     }
 
-    /// A name, of which the kernel keeps 15 bytes.
+    /// A name; the kernel keeps 15 bytes of it.
     pub fn name(&mut self, at: usize, name: &str) {
         for (to, from) in self.0[at..at + 15].iter_mut().zip(name.bytes()) {
             *to = from;

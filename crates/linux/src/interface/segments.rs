@@ -39,7 +39,7 @@ pub fn set_gso_max_segments(name: &str, segments: u32) -> io::Result<()> {
     RtNetlink::open()?.ask(libc::RTM_NEWLINK, libc::NLM_F_ACK, &link(index(name)?), &attributes).map(drop)
 }
 
-/// About interface `index`, of which nothing is changed by itself.
+/// The head of a message about interface `index`; by itself it changes nothing.
 fn link(index: u32) -> [u8; LINK] {
     let mut header = [0; LINK];
     header[4..8].copy_from_slice(&index.to_ne_bytes());

@@ -232,8 +232,8 @@ pub(super) fn verdict(
     close(bytes, start);
 }
 
-/// Starts a message about queue `number`. Its `nfgenmsg` is of any address family and version 0; answers are told apart by the
-/// type that they quote.
+/// Starts a message about queue `number`. Its `nfgenmsg` is of any address family and version 0. An answer quotes the type of
+/// the message that it answers.
 fn start(bytes: &mut Vec<u8>, kind: libc::c_int, flags: libc::c_int, number: u16) -> usize {
     let [high, low] = number.to_be_bytes();
     open(bytes, ours(kind), flags, &[libc::AF_UNSPEC as u8, libc::NFNETLINK_V0 as u8, high, low])

@@ -37,7 +37,7 @@ pub(crate) struct Accounts {
     asking: Vec<InterfaceId>,
     /// Who could decode whom at the start, if a relay asks.
     graph: Arc<ShortestPaths>,
-    /// What nodes hear of them, if a relay asks.
+    /// What nodes hear of the conversations, if a relay asks for it.
     heard: Option<Box<HeardConversations>>,
     /// The conversations' shares of the air, if a relay asks for them.
     shares: Option<Box<Shares>>,
@@ -61,7 +61,7 @@ impl Accounts {
         }
     }
 
-    /// Interfaces whose relays are told when one begins or ends.
+    /// Interfaces whose relays learn when a conversation begins or ends.
     pub(crate) fn asking(&self) -> &[InterfaceId] {
         &self.asking
     }

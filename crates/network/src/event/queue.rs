@@ -30,9 +30,9 @@ impl Key {
 
 /// Events in a total order: by time, and at the same time in the order in which they were scheduled.
 ///
-/// Most events are deadlines of stations, of which each has one at the most and which move all the time. They are
-/// kept apart, where a deadline moves in place; everything else is scheduled once and never moves. At the same time
-/// scheduled events come before stations, and stations come in order of their index.
+/// Most events are deadlines of stations. Each station has one deadline at the most, and it moves all the time.
+/// Deadlines are kept apart, where each moves in place; everything else is scheduled once and never moves. At the
+/// same time scheduled events come before stations, and stations come in order of their index.
 ///
 /// Of the scheduled events nearly all are the ends of frames and steps through the link layer, at most a few
 /// milliseconds ahead: there are few at a time, mostly in order, so a sorted line of them beats a heap.

@@ -17,7 +17,8 @@ impl<T: Copy + Debug> Network<T> {
         self.accounts.open(way)
     }
 
-    /// A conversation goes on from now on, or does not any more. Relays that ask for it are told.
+    /// A conversation goes on from now on, or does not any more. Relays that asked for conversations learn of
+    /// it.
     #[inline]
     pub fn set_active(&mut self, account: Account, active: bool) {
         if self.accounts.set_active(account, active) {

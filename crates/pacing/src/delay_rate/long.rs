@@ -22,8 +22,8 @@ const WIRE: u32 = 1_000;
 /// it did; from 1 on the rate would circle.
 pub(super) const SHARE: f64 = 0.5;
 /// At a host: once so many of its own packets wait, and more than may, the queue is drained by what arrives until it is as long as it may
-/// be. A slow path's start leaves that, many of its round trips long, and what a step did shows after all of them: less goes
-/// at a time than of short queues, or the rate is far below the path's when the queue is gone.
+/// be. The start on a slow path leaves such a queue, many of the path's round trips long, and the effect of a step shows only after all
+/// of them. So each step takes away less than for short queues; otherwise the rate would be far below the path's when the queue is gone.
 const FULL: f64 = 8.0;
 pub(super) const DRAIN: f64 = 0.25;
 /// At a host: over a path whose round trip is shorter there is no radio in the way, whose packets alone take longer (seconds); what comes

@@ -83,7 +83,7 @@ impl Step {
     }
 }
 
-/// Whether the rate is in use. What is not told is taken for granted.
+/// Whether the rate is in use. A rate that no driver reports on counts as in use.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Usage {
     in_use: bool,

@@ -65,8 +65,8 @@ mod tests {
     use super::*;
     use alloc::vec::Vec;
 
-    /// In empty round trips of 10 ms: which of them ask in vain, and how many trains there are, while the rate asks for two whenever
-    /// they are allowed, and takes that back after so many.
+    /// Runs empty round trips of 10 ms in which the rate asks for two trains whenever they are allowed, and takes that back after
+    /// `kept` of them. Returns the round trips that asked in vain.
     fn asked(trains: &mut TrainsInFlight, kept: u64, round_trips: u64) -> Vec<u64> {
         let mut began = Vec::new();
         let mut left = 0;

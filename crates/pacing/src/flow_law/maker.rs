@@ -5,7 +5,7 @@ use alloc::boxed::Box;
 use alloc::sync::Arc;
 use meshpace_keys::Values;
 
-/// A law with its parameters, of which each flow has one of its own.
+/// A law with its parameters; each flow makes a law of its own from it.
 #[derive(Clone, Debug)]
 pub struct LawMaker {
     /// Of a law of the table: its word and its parameters.

@@ -42,7 +42,7 @@ pub struct RoundTrip<'a> {
     pub answered: Option<Span>,
 }
 
-/// What became of a flow's packets since the law was told last.
+/// What became of a flow's packets since the law's latest call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
     /// When the driver learnt of it.

@@ -13,7 +13,7 @@ pub struct Pending {
     pub outstanding: bool,
 }
 
-/// What one interval and those before it tell of a flow's demand (schemes.md 3.5, profile `robust`).
+/// A flow's demand, as one interval and those before it show it (schemes.md 3.5, profile `robust`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Demand {
     down: Busy,

@@ -183,7 +183,7 @@ mod tests {
         (0..20_000).filter(survived).count() as f64 / 20_000.0
     }
 
-    /// What is said of a frame beforehand is what becomes of it.
+    /// The survival foretold for a frame is the share of frames that survive.
     #[test]
     fn survival_is_the_share_that_survives() {
         for (rate, decibel) in [(24, 13.0), (24, 13.5), (6, 3.6), (54, 22.3)] {

@@ -43,7 +43,8 @@ impl Station {
         self.needs_rts = self.is_protected(config);
     }
 
-    /// The exchange of the frame in hand has ended: so many of its MPDUs arrived. A rate control is told, if there is one.
+    /// The exchange of the frame in hand has ended: so many of its MPDUs arrived. The rate control learns of it, if there
+    /// is one.
     #[inline]
     pub(super) fn exchange_ends(
         &self,

@@ -97,7 +97,7 @@ impl Station {
         }
     }
 
-    /// The packet in hand is for a neighbour that is to be told something first.
+    /// The packet in hand is for a neighbour that must get a request first.
     #[inline]
     pub(super) fn pay(&mut self) {
         if self.several.as_ref().is_some_and(|several| !several.lane.requests.owed.is_empty()) {

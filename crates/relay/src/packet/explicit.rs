@@ -1,4 +1,5 @@
-//! What a sender asks of relays, what its receiver returns of it, and what the receiver reports itself.
+//! Headers of explicit schemes: a sender's question to relays, the answer that its receiver returns, and the
+//! receiver's own report.
 
 use super::shim::{Shim, ShimBytes, ShimKind};
 use meshpace_tcp::control::Feedback;

@@ -96,7 +96,7 @@ impl Packets {
         self.slot(handle).ticket = Some(ticket);
     }
 
-    /// Replaces the ticket of a packet: the module that is told when the packet leaves its host.
+    /// Takes the ticket off a packet: the packet leaves its host.
     pub fn withdraw(&mut self, handle: Handle) -> Option<Ticket> {
         self.slot(handle).ticket.take()
     }

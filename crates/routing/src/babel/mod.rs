@@ -297,7 +297,7 @@ impl Babel {
         }
     }
 
-    /// There is no way any more that may be taken: everybody is told at once, and the destination asked for a new number.
+    /// No route that may be taken is left: neighbours learn that at once, and the destination is asked for a new number.
     fn lost<P>(&mut self, now: Instant, destination: NodeId, out: &mut Vec<Action<P>>) {
         self.route_failures += 1;
         self.telling.repeatedly(now, destination, &mut self.jitter);

@@ -44,7 +44,7 @@ impl Telling {
         self.again.insert(destination, Again::after(now));
     }
 
-    /// All is told soon, unless it just was.
+    /// Announces all routes soon, unless they were announced just now.
     pub(super) fn all_soon(&mut self, now: Instant, least: Span, jitter: &mut Stream) {
         if self.told_all.is_none_or(|told| now.saturating_since(told) > least) {
             self.all_at = self.all_at.min(now + roughly(PATIENT / 2, jitter));
@@ -90,7 +90,7 @@ impl Babel {
         BabelTlv::Update { destination, seqno, metric, interval: self.update_interval }
     }
 
-    /// The selected route has another metric, or is another one: neighbours are told (babeld, `send_triggered_update`).
+    /// The selected route changed, or its metric did: neighbours learn of it (babeld, `send_triggered_update`).
     pub(super) fn news<P>(
         &mut self,
         now: Instant,

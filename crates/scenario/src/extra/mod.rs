@@ -1,8 +1,8 @@
 //! Keys in files of their own: each changes the scenario once everything else is resolved.
 //!
-//! A key that says one thing of what the scenario has already (a radio's parameter, what becomes of the placed nodes) is a
-//! file here, with its [`Key`] and what it does, and a row of its section's table. A key that needs more than the resolved
-//! scenario (other keys' values, a stream of draws) belongs into `keys.rs`, `read/` and `resolve/`.
+//! A key about something that the resolved scenario has already (a radio's parameter, the placed nodes) is a file here,
+//! with its [`Key`] and its effect, and a row of its section's table. A key that needs more than the resolved scenario
+//! (other keys' values, a stream of draws) belongs into `keys.rs`, `read/` and `resolve/`.
 
 use crate::{Location, Scenario, ScenarioError};
 use meshpace_settings::{Key, Setting, Settings};

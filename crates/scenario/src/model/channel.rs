@@ -16,7 +16,7 @@ pub struct Channel {
     pub own: Values,
     /// Rate of RTS, CTS, ACK and broadcast frames.
     pub basic_rate: Rate,
-    /// In the order of their nodes, of which each has one here at the most.
+    /// The radios on the channel in the order of their nodes; each node has one here at the most.
     pub radios: Vec<NodeRadio>,
 }
 

@@ -1,4 +1,4 @@
-//! What a receiver's policy is told of a segment.
+//! What a receiver's policy learns of a segment.
 
 use meshpace_units::{Ecn, Instant, Span};
 

@@ -210,7 +210,7 @@ impl Connection {
         self.sender.fin = true;
     }
 
-    /// Gives the connection up at once; the peer is told.
+    /// Gives the connection up at once; the peer gets a reset.
     pub fn abort(&mut self) {
         if self.state == State::SynReceived || self.state.is_synchronized() && self.state != State::TimeWait {
             self.reset_peer();

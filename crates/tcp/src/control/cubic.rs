@@ -56,8 +56,8 @@ pub struct Cubic {
     /// The window before the last reduction.
     cwnd_prior: Option<f64>,
     epoch: Option<Epoch>,
-    /// What had been sent when a mark was answered: a loss below it is of the same window of data, and is not answered by
-    /// another cut (RFC 3168, section 6.1.2).
+    /// The end of the data sent when a mark was answered. A loss below it belongs to the same window of data, and is not
+    /// answered by another cut (RFC 3168, section 6.1.2).
     marked: Option<u64>,
     /// Round trip by which the cubic is read ahead: smoothed (RFC 6298, section 2), or the least.
     rtt: Option<Span>,

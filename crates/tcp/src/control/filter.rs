@@ -24,12 +24,12 @@ struct Seen {
 }
 
 impl Filter {
-    /// The least value of the last `window`, in whatever unit time is told.
+    /// The least value of the last `window`, in the unit of the times given.
     pub(crate) const fn minimum(window: u64) -> Self {
         Self { kind: Kind::Least, window, best: None }
     }
 
-    /// The greatest value of the last `window`, in whatever unit time is told.
+    /// The greatest value of the last `window`, in the unit of the times given.
     pub(crate) const fn maximum(window: u64) -> Self {
         Self { kind: Kind::Greatest, window, best: None }
     }

@@ -150,8 +150,8 @@ impl Congestion for Vegas {
         if !self.counts {
             self.window.grow(ack);
             if ack.out.una > self.end {
-                // Recovery is over. What was measured in it tells nothing: a whole round of new data comes first
-                // (tcp_vegas.c, `vegas_enable`).
+                // Recovery is over. Round trips measured in it count for nothing: a whole round of new data
+                // comes first (tcp_vegas.c, `vegas_enable`).
                 (self.counts, self.end, self.least, self.samples) = (true, ack.out.nxt, None, 0);
             }
             return;

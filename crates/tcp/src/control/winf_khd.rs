@@ -149,7 +149,7 @@ impl WinfKhd {
             return 1.0;
         }
         let contention = told.and_then(|header| header.contention).filter(|nodes| *nodes > 0);
-        // Before anything is told it is the nodes of the path.
+        // Before anything is measured, it is the number of nodes of the path.
         let nodes = contention.map_or(f64::from(hops) + 1.0, f64::from);
         match self.options.factor {
             Factor::A => (nodes + 1.0) / nodes,

@@ -44,8 +44,8 @@ pub(super) struct Autotune {
     offer: u64,
     most: u64,
     mss: u64,
-    /// What a full segment brings, as far as is known: the most so far, without the options that all of them have
-    /// (`rcv_mss`, by tcp_initialize_rcv_mss and tcp_measure_rcv_mss).
+    /// The payload of a full segment, as far as it is known: the largest so far, without the options that all
+    /// segments have (`rcv_mss`, by tcp_initialize_rcv_mss and tcp_measure_rcv_mss).
     full: u64,
     /// The most that was taken in a round trip.
     space: u64,

@@ -391,8 +391,8 @@ impl Receiver {
     }
 
     /// True if ns-2's sink takes over the departure of a segment at `start`: it is the next one after the last acknowledgement,
-    /// or comes again. What is out of order leaves the echo as it was (`Acker::update_ts` in ns-2.35's tcp-sink.cc).
-    /// The latest arrival's if the policy says so.
+    /// or comes again. A segment out of order leaves the echo as it was (`Acker::update_ts` in ns-2.35's tcp-sink.cc). The
+    /// latest arrival's if the policy says so.
     pub(crate) fn echoes(&self, start: u64) -> bool {
         // The first byte follows the peer's SYN, whether that was acknowledged by itself or not.
         start <= self.last_ack.max(1) || self.acknowledging.echoes_latest()

@@ -205,7 +205,7 @@ impl Sender {
         }
     }
 
-    /// True if it asks to be told when segments with data leave the host.
+    /// True if it wants to know when segments with data leave the host.
     pub(crate) const fn asks_departures(&self) -> bool {
         self.in_host.is_some()
     }

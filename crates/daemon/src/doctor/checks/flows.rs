@@ -163,7 +163,7 @@ pub(super) fn asymmetric_routing(_: &Config, facts: &Facts) -> Vec<Finding> {
     vec![finding(subject, found, remedy.to_owned())]
 }
 
-/// What a running daemon sees that cannot be; that connections pass here in one direction is told beside their routing.
+/// The doubts of a running daemon, except connections in one direction, which stand beside their routing.
 pub(super) fn doubts(_: &Config, facts: &Facts) -> Vec<Finding> {
     let doubts = facts.daemon.iter().flat_map(|daemon| &daemon.doubts);
     let told = doubts.filter(|doubt| doubt.name != Name::OneSided.word());

@@ -133,7 +133,7 @@ pub struct Shaped {
     pub cost: u64,
     /// Packets dropped.
     pub dropped: u64,
-    /// Those of them for which there was no room.
+    /// Dropped packets among these for which there was no room.
     pub crowded: u64,
     /// Packets marked.
     pub marked: u64,

@@ -33,7 +33,7 @@ const FEWEST: u64 = 16;
 const MTU: Bytes = Bytes(1_500);
 /// sch_fq drops what is ordered for later than its horizon, 10 s; twice the longest wait is ordered at the most.
 const LONGEST: Span = Span::from_secs(4);
-/// The program is told of a rate that differs by such a part.
+/// The program gets a new rate if it differs by such a part.
 const TOLD_PART: u64 = 128;
 /// Slots of time are no shorter than 2.1 ms; the program keeps 512 of them.
 const SHORTEST_SLOT: u32 = 21;
@@ -54,9 +54,9 @@ pub struct Hosts {
     finding: Option<Finding>,
     /// What the program was told last.
     told: Option<Shaping>,
-    /// What hosts were told to have at the most as their own paths carry no more.
+    /// Caps of hosts whose own paths carry no more, as the program has them.
     caps: BTreeMap<IpAddr, Rate>,
-    /// Hosts that were told something of since.
+    /// Hosts that the program reported on since.
     heard: BTreeSet<IpAddr>,
     looked: BTreeMap<IpAddr, Looked>,
     next: Instant,
@@ -99,7 +99,7 @@ impl Hosts {
         Some(ShaperConfig { rate: self.finding.as_ref().map_or(shaper.rate, Finding::rate), ..shaper })
     }
 
-    /// Takes what the programs have told, so much of it at the most.
+    /// Takes the programs' reports, at most `most` of them.
     pub fn hear(&mut self, most: usize) {
         for _ in 0..most {
             let Some(told) = self.kernel.told() else { return };
@@ -302,7 +302,7 @@ fn rate(looked: Looked, now: Instant, bytes: Bytes) -> Rate {
     }
 }
 
-/// What is agreed about a host, and what is known of the way to it.
+/// The configured terms of a host, and the known facts about the way to it.
 fn terms(config: &Config, hops: &Directory, host: IpAddr) -> Terms {
     let WirelessPath { hops, rate, .. } = hops.table().way(host, None);
     let policy = config.policy(host);

@@ -24,7 +24,7 @@ impl Company {
         }
     }
 
-    /// A packet leaves that is of none that is told of.
+    /// A packet leaves whose sender's round trips nothing measures.
     pub fn others(&mut self, now: Instant) {
         (self.last, self.since) = (None, now);
     }

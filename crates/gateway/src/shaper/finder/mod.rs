@@ -43,10 +43,11 @@ const WAITING: f64 = 4.0;
 const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
-/// Where packets wait so many times longer than they should, the rate is no higher than so many times what went into the mesh.
+/// Where packets wait so many times longer than they should, the rate is at most so many times the traffic that went into the
+/// mesh.
 const LONG: f64 = 1.5;
 const ABOVE: f64 = 1.1;
-/// No wait counts for more: what takes longer was lost, or its host is gone.
+/// No wait counts for more: a packet that takes longer was lost, or its host is gone.
 const LONGEST: Span = Span::from_millis(250);
 /// An echo tells of the round trips since the one that was measured before, of so many at the most, upwards and downwards.
 const ROUNDS: (f64, f64) = (2.0, 4.0);
@@ -360,7 +361,7 @@ impl Finder {
             // No step is shorter than the longest way takes to answer one.
             self.law.on_round_trip_over(now, self.base, trip);
             if times > LONG {
-                // What is not used of it would let in later what waits then.
+                // Unused rate would later let in packets that wait then.
                 self.law.bound(ABOVE * self.carried.most());
             }
             within(&mut self.law, self.find);

@@ -71,7 +71,7 @@ pub(super) struct Path {
     law: Option<DelayRate>,
     /// Packets that went to it since it is looked at.
     gone: f64,
-    /// What goes to it, and what of that is sent again.
+    /// Packets to the host, and packets among them that are sent again.
     pace: Pace,
     lost: Pace,
     /// When something was answered last.

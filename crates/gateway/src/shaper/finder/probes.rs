@@ -15,7 +15,8 @@ const APART: Span = Span::from_millis(200);
 const TOLD: Span = Span::from_millis(500);
 /// An answer that takes longer is none; nor is one to a request before another that was answered.
 const PATIENCE: Span = Span::from_secs(2);
-/// A host is asked for so long before others have their turn, and loses it when it is sent nothing for so long.
+/// A host is asked for so long before others have their turn. It loses its turn when no packet was sent to it
+/// for so long.
 const TURN: Span = Span::from_secs(10);
 const LEAVES: Span = Span::from_secs(1);
 /// After so many requests in a row without an answer a host is asked no sooner than after this time, twice that after the next, and so on.

@@ -26,9 +26,9 @@ impl Segments {
         Self { on_way: [None; TIMED], highest: None, untimed: None, again: None }
     }
 
-    /// A segment with data leaves. One that left before, or fills a hole, is timed by nothing, and so is all that is on its way:
-    /// acknowledgements that jump over what waited behind the hole tell how long the hole was open. What its sender sends again took at
-    /// least as long as it has been gone: that long.
+    /// A segment with data leaves. A segment that left before, or that fills a hole, gives no round trip, and neither do all segments
+    /// on their way: acknowledgements that jump over the segments behind the hole tell how long the hole was open. A segment that its
+    /// sender sends again took at least as long as it has been gone; returns that time.
     pub fn leaves(&mut self, now: Instant, start: Seq, end: Seq) -> Option<Span> {
         let highest = self.highest.unwrap_or(start);
         self.highest = Some(highest.later(end));

@@ -136,7 +136,7 @@ pub fn header(
     }
 }
 
-/// What stands before every packet: what it is.
+/// The bytes before every packet that say what kind of packet it is.
 pub fn llc_snap(out: &mut Vec<u8>, carries: EtherType) {
     if let Some(number) = carries.number() {
         out.extend(LLC_SNAP);

@@ -1,8 +1,8 @@
 //! AODV exactly as in ns-2.35, with what is odd in it: the studies of the field were made with it, and its
 //! local-repair defect decides the goodput of long chains (schemes.md 18, items 1-11; ns2-behaviour 5.1-5.10).
 //!
-//! Deliberate differences, none of which a run can show: a reply toward a requester whose reverse route is down is
-//! dropped, where ns-2 would address it to node 0; requests are forgotten after 6 s, not at the next multiple of 6 s.
+//! Two differences are deliberate; no run can show either. A reply toward a requester whose reverse route is down is
+//! dropped; ns-2 would address it to node 0. Requests are forgotten after 6 s, not at the next multiple of 6 s.
 
 mod messages;
 mod search;

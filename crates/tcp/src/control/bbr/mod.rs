@@ -110,7 +110,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// By these rules, of which it has the initial window.
+    /// A control by these rules; it uses the initial window of them.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let rules = Rules { initial_window: InitialWindow::Rfc6928, whole_segments: false, ..rules };

@@ -103,8 +103,8 @@ impl Model {
         self.app_limited
     }
 
-    /// An acknowledgement: rounds, and the bandwidth. What is limited by the application counts only if it is no less than what
-    /// is known.
+    /// An acknowledgement: rounds, and the bandwidth. A sample limited by the application counts only if it is no less than the
+    /// known bandwidth.
     pub(super) fn on_sample(&mut self, ack: &Ack<'_>, flight: &Flight) {
         self.now = ack.now;
         self.lost = flight.found;

@@ -162,7 +162,7 @@ pub struct Bbr3 {
 }
 
 impl Bbr3 {
-    /// By these rules, of which it has none but the initial window.
+    /// A control by these rules; it uses only the initial window of them.
     #[must_use]
     pub fn new(rules: Rules) -> Self {
         let rules = Rules { initial_window: InitialWindow::Rfc6928, whole_segments: false, ..rules };

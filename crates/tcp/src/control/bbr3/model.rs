@@ -24,7 +24,8 @@ impl MaxBandwidth {
         self.before.max(self.now)
     }
 
-    /// What is limited by the application counts only if it is no less than what is known (UpdateMaxBw).
+    /// A sample limited by the application counts only if it is no less than the known bandwidth
+    /// (UpdateMaxBw).
     pub(super) fn update(&mut self, rate: f64, app_limited: bool) {
         if rate > 0.0 && (rate >= self.get() || !app_limited) {
             self.now = self.now.max(rate);

@@ -1,5 +1,4 @@
-//! What the peer has of what is outstanding, by its selective acknowledgements, and what to send next because of it
-//! (RFC 6675).
+//! Which outstanding data the peer has, by its selective acknowledgements, and which data to send next (RFC 6675).
 //!
 //! The names are the RFC's, sections 2 and 4, but its sequence numbers are those of last octets and the positions here
 //! those after them: `high_rxt` is HighRxt + 1, `una` is HighACK + 1, `max` is HighData + 1.

@@ -23,7 +23,7 @@ pub(super) struct Detection {
     /// Round trip of what left last of all that the latest acknowledgement is of: longer than the newest's where the order
     /// changed.
     rtt: Span,
-    /// What left last of all that this acknowledgement is of.
+    /// The departure that is latest of all segments that this acknowledgement covers.
     latest: Option<Departure>,
     min_rtt: Filter,
     srtt: Option<Span>,
