@@ -139,10 +139,11 @@ MUTATIONS = (
 def main() -> None:
     print("# What the validation can see\n")
     print(
-        f"Written by validation/sensitivity.py. One input is wrong at a time, {SEEDS} seeds a row, every third set-up\n"
-        "of the chains, against the same reference. Rows that still pass say nothing about that input; a family with\n"
-        "no miss is blind to it. Every wrong input has a row here with misses: what one family is blind to, another\n"
-        "sees.\n"
+        "A validation is worth as much as the mistakes that it would notice. This page makes mistakes on purpose:\n"
+        "each row simulates with one wrong input, and counts the rows of [validation.md](validation.md) that then\n"
+        f"miss their reference ({SEEDS} seeds a row, every third set-up of the chains). Rows that still pass say\n"
+        "nothing about that input, and a family without a miss is blind to it. Every wrong input has misses in one\n"
+        "family at least. validation/sensitivity.py writes the page.\n"
     )
     print("| wrong input | family | rows that miss | by quantity |")
     print("|---|---|--:|---|")

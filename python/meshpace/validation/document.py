@@ -29,31 +29,36 @@ def document(verdicts: list[Verdict], wall_s: float) -> str:
 _HEAD = """\
 # Validation
 
-Written by `make validate` (engine {version}): {passed} of {rows} rows within their tolerance, {wall} s of wall time.
+This page compares the simulator with measurements that others can repeat, row by row: the unmodified ns-2.35 with
+the same parameters (validation/reference/README.md), ns-3.37 for chains of 802.11n and links of 802.11ac and ax,
+the numbers that the papers print, and closed forms. `make validate` writes the page (engine {version}): {passed} of
+{rows} rows are within their tolerance; it took {wall} s of wall time. Nothing was tuned to hit a row.
 
-The reference are measurements of the unmodified ns-2.35 (validation/reference/README.md) with the same parameters,
-the numbers that the papers print, and closed forms; for chains of 802.11n and links of 802.11ac and ax, measurements of
-ns-3.37. Measurements on both sides are means over seeds; ± is the
-half-width of our 95 % confidence interval. Each row is judged against the scatter of both sides: with static routes
-goodput may differ by 2 % (one saturated sender: half a percent), RTTs and intervals by 5 %, counts by 10 % or 3, Jain's
-index by 0.005 beyond what the scatter explains at 99 % (Welch's test); under AODV, by what the scatter explains at
-99.9 % with at least ten seeds of ours, and half a percent or 3 at any rate. Rows of the specification keep its
-tolerances on top of that: 10 % up to 3 hops and 15 % beyond with static routes, 20 % up to 8 hops and 30 % at 9 and 10
-under AODV, 10 % for static TCP-AP and UDP, counts within a factor of 1.5 where the reference is at least 20 a run, else
-within 15; 3 % for Bianchi's throughput, 1 % for one saturated sender, a tenth of a microsecond for times on the air.
-TCP/Linux of ns-2.35 over wired bottlenecks: 1 % of goodput, 5 % of the window, 4 packets of the queue.
-802.11n, ac and ax: 3 % of ns-3.37 on one link and 10 % over chains, 1 % for a saturated link, 3 % for Bianchi's
-throughput and for two categories, a tenth for the few frames of best effort beside voice.
-Nothing was tuned to hit a row.
+Measurements on both sides are means over seeds; ± is the half-width of our 95 % confidence interval. A row passes
+if the difference is within these bounds, beyond what the scatter of both sides explains at 99 % (Welch's test):
 
-What a pass does not say: [sensitivity.md](sensitivity.md) shows which wrong inputs the table notices and which it does
-not. RTTs of TCP agents are in ticks of 10 ms on both sides, so at one hop any RTT below a tick passes.
+| rows | bound |
+|---|---|
+| static routes | goodput 2 % (one saturated sender: half a percent), RTTs and intervals 5 %, counts 10 % or 3, \
+Jain's index 0.005 |
+| AODV | what the scatter explains at 99.9 % with at least ten seeds of ours; half a percent or 3 at any rate |
+| of the specification, besides | static routes: 10 % up to 3 hops, 15 % beyond; AODV: 20 % up to 8 hops, 30 % at 9 \
+and 10; static TCP-AP and UDP: 10 %; counts: a factor of 1.5 where the reference is at least 20 a run, else 15 |
+| closed forms | 3 % of Bianchi's throughput, 1 % of one saturated sender, a tenth of a microsecond of times on the \
+air |
+| TCP/Linux of ns-2.35 over wired bottlenecks | 1 % of goodput, 5 % of the window, 4 packets of the queue |
+| 802.11n, ac and ax | 3 % of ns-3.37 on one link and 10 % over chains, 1 % of a saturated link, 3 % of Bianchi's \
+throughput and of two categories, a tenth of the few frames of best effort beside voice |
 
-What is not compared: the TCP-AP authors' agent held at a fixed interval (`ap_agent_interval`) below the best one, and
-the stall of it (`ap_stall`, off by default). ns-2's were seen to be 4 to 11 % below ours there, with 14 to 24 stalls
-a run, but the reference has no table of them; [model.md](model.md) says what they come to here. What is compared is
-the agent with the interval that it takes for three hops, too short for them: goodput, retransmissions and timeouts in
-tcp_ap_chain_static and tcp_ap_chain_aodv. `ap_stall` changes none of these numbers.
+A pass does not say everything. [sensitivity.md](sensitivity.md) shows which wrong inputs the table notices and
+which it does not. RTTs of TCP agents are in ticks of 10 ms on both sides, so at one hop any RTT below a tick
+passes.
+
+Two things are not compared: the TCP-AP authors' agent held at a fixed interval (`ap_agent_interval`) below the best
+one, and its stall (`ap_stall`, off by default). ns-2's goodput was seen to be 4 to 11 % below ours there, with 14
+to 24 stalls a run, but the reference has no table of them; [model.md](model.md) has our figures. The agent is
+compared with the interval that it takes for three hops, which is too short for them: goodput, retransmissions and
+timeouts in tcp_ap_chain_static and tcp_ap_chain_aodv. `ap_stall` changes none of these numbers.
 """
 
 

@@ -164,11 +164,11 @@ pub(crate) fn commented_file(head: &str, values: &[(&str, String)]) -> String {
 pub(super) fn reference() -> String {
     let mut out = String::from(
         "# The configuration of meshpaced\n\n\
-         One TOML file, `/etc/meshpaced.toml` unless a command is told another. `meshpaced check FILE` says what is wrong with \
-         it, by line and key, or prints what is in force and where that comes from. Keys that do not exist are errors. The \
-         commented default file is `packaging/meshpaced.toml`. This page and that file are written by `meshpaced check \
-         --print`; a test keeps them in step with the code. \"schemes.md\" stands for docs/schemes.md and the papers that it \
-         names.\n",
+         meshpaced reads one TOML file: `/etc/meshpaced.toml`, unless `--config` names another. This page lists all of its keys. \
+         `meshpaced check FILE` names each mistake by line and key; if there is none, it prints every value in force and where \
+         the value comes from. Keys that do not exist are errors. `packaging/meshpaced.toml` is the commented default file. \
+         `meshpaced check --print` writes this page and that file; a test keeps them in step with the code. \"schemes.md\" \
+         stands for docs/schemes.md and the papers that it names.\n",
     );
     for table in tables() {
         let head = match (table.name, table.many) {
