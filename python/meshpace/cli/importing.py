@@ -53,6 +53,6 @@ def import_mesh(
     with replacing(output) as draft:
         draft.write_text(text, encoding="utf-8")
     told = f"{mesh.form}, {len(mesh.nodes)} nodes, {len(mesh.links)} links"
-    print(f"{output}: {told}; what was left out and what is assumed stands at its top")
+    print(f"{output}: {told}; its first lines say what was left out and what is assumed")
     for message in found:
         print(f"It cannot be run as it is: {message}", file=sys.stderr)

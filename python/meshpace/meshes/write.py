@@ -48,9 +48,8 @@ def scenario(
     ends = sorted((n for n in reached if n not in chosen), key=lambda n: (-hops.get(n, 0), n))[:_FLOWS]
     if not ends:
         raise MeshFileError(
-            f"{mesh.origin}: found no node that {', '.join(map(_shown, chosen))} reaches, and is reached from; "
-            "allowed: "
-            "a mesh of two nodes with a link both ways, or with places"
+            f"{mesh.origin}: found no node that reaches {', '.join(map(_shown, chosen))} and is reached from there; "
+            "allowed: a mesh of two nodes with a link both ways, or with places"
         )
     names = {node.id: _id(node) for node in mesh.nodes}
     if len(set(names.values())) < len(names):
@@ -181,7 +180,7 @@ def _assumed(
     if links and _longest(mesh, links) is None:
         yield f"links of {_REACH_M:.0f} m at the most"
     if links and any(link.delivered is None for link in links):
-        yield "no loss on links that tell none"
+        yield "no loss on links without one"
     yield "100 Mbit/s and 10 ms from gateway to Internet"
     yield f"flows from the nodes farthest from a gateway, {_text(', '.join(ends))}, under NewReno"
 
