@@ -119,7 +119,7 @@ def _fill(parser: Parser, group: Group, *, whole: bool) -> None:
         parser.add_argument("--version", action="store_true", help="Print the version and exit.")
         parser.add_argument(
             "--show-completion", metavar="SHELL", choices=_SHELLS,
-            help=f"Print what makes a shell complete commands and options: {', '.join(_SHELLS)}.",
+            help=f"Print the lines by which a shell completes commands and options: {', '.join(_SHELLS)}.",
         )  # fmt: skip
     below = parser.add_subparsers(title="Commands", metavar="COMMAND")
     for name, entry in group.commands.items():

@@ -18,18 +18,20 @@ def advise(
         Argument(metavar="MESH", help="A scenario (.toml), or what import reads."),
     ],
     scheme: Schemes = None,
-    baseline: Annotated[str, Option(metavar="S", help="What they are compared with.")] = "cubic-fq-codel",
-    nodes: Annotated[str, Option(metavar="K|A,B", help="How many nodes stand for the others, or which.")] = "3",
+    baseline: Annotated[
+        str, Option(metavar="S", help="The scheme that the others are compared with.")
+    ] = "cubic-fq-codel",
+    nodes: Annotated[str, Option(metavar="K|A,B", help="How many nodes stand for all, or their names.")] = "3",
     seeds: Seeds = 5,
     precision: Annotated[
         str, Option(metavar="N%", help="Add seeds until the mean change of goodput is known to ± N %.")
     ] = "3%",
     budget: Budget = None,
     settings: Settings = None,
-    gateway: Annotated[str | None, Option(help="As for import.")] = None,
-    standard: Annotated[str | None, Option(help="As for import.")] = None,
-    rate: Annotated[str | None, Option(help="As for import.")] = None,
-    routing: Annotated[str | None, Option(metavar="static|hops|aodv|babel", help="As for import.")] = None,
+    gateway: Annotated[str | None, Option(metavar="A,B", help="Which nodes are gateways, as for import.")] = None,
+    standard: Annotated[str | None, Option(metavar="802.11...", help="Of the radio, as for import.")] = None,
+    rate: Annotated[str | None, Option(help="Data rate of the radio, as for import.")] = None,
+    routing: Annotated[str | None, Option(metavar="static|hops|aodv|babel", help="Routes, as for import.")] = None,
     store: Kept = Path("store"),
     threads: Threads = None,
     executor: Executor = "threads",

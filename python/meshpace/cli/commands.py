@@ -78,7 +78,7 @@ def validate(
     output: Annotated[Path | None, Option("--output", "-o", help="Where the table goes.")] = None,
     threads: Threads = None,
 ) -> None:
-    """Hold the engine against ns-2.35 and ns-3.37; exit status 1 if a row misses its tolerance unexplained."""
+    """Compare the engine with ns-2.35 and ns-3.37; exit status 1 if a row misses its tolerance unexplained."""
     from meshpace.validation.command import validate as run_validation
 
     run_validation(family, seeds, quick, output, threads)
@@ -100,7 +100,7 @@ def winf(
     parquet: Annotated[Path | None, Option(help="Write capacity and available bandwidth over time here.")] = None,
     pdf: Annotated[Path | None, Option(help="Plot them here.")] = None,
 ) -> None:
-    """Measure the links in a capture by rt-Winf: what each can carry, and what is free of it."""
+    """Measure the links in a capture by rt-Winf: how much each can carry, and how much of that is free."""
     from meshpace.cli.winf import Outputs
     from meshpace.cli.winf import winf as measure
 

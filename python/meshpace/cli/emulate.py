@@ -141,7 +141,7 @@ def clean() -> None:
 
 @reports_failure
 def routes(name: Name = None, json: Json = False) -> None:
-    """The routes of the nodes whose kernels forward, as those have them now."""
+    """Show the present routes of the nodes whose kernels forward."""
     from meshpace.emulation.session import routes as found
 
     rows = found(name)

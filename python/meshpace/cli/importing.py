@@ -14,15 +14,18 @@ from meshpace.cli.failure import InputError, reports_failure
 def import_mesh(
     files: Annotated[
         list[Path],
-        Argument(metavar="FILE", help="What another tool says of a mesh; those that belong together."),
+        Argument(metavar="FILE", help="The output of another tool about a mesh; several files may belong together."),
     ],
-    output: Annotated[Path, Option("--output", "-o", help="Where the scenario goes.")] = Path("scenario.toml"),
+    output: Annotated[Path, Option("--output", "-o", help="The scenario file to write.")] = Path("scenario.toml"),
     gateway: Annotated[
         str | None,
-        Option(metavar="A,B", help="Which nodes; all that the file marks, or the one with most neighbours."),
+        Option(
+            metavar="A,B",
+            help="Which nodes are gateways; by default those that the file marks, or the node with most neighbours.",
+        ),
     ] = None,
     standard: Annotated[
-        str | None, Option(metavar="802.11...", help="Of the radio, where the file tells none; 802.11b by default.")
+        str | None, Option(metavar="802.11...", help="Of the radio, where the file has none; 802.11b by default.")
     ] = None,
     rate: Annotated[
         str | None, Option(help="Data rate of the radio where the file tells none; by default the highest.")
@@ -31,7 +34,7 @@ def import_mesh(
         str,
         Option(
             metavar="static|hops|aodv|babel",
-            help="Paths that stay, by the daemon's metric or hops; or AODV (RFC 3561), or Babel.",
+            help="Routes that stay, by the daemon's metric (static) or by hops; or AODV (RFC 3561), or Babel.",
         ),
     ] = "static",
 ) -> None:

@@ -11,7 +11,7 @@ from meshpace.cli.failure import InputError, reports_failure
 
 Store = Annotated[Path, Option(metavar="DIR", help="Where results are kept.")]
 Profile = Annotated[
-    str | None, Option(metavar="NAME", help="Beside them, again at other readings of the papers: as-printed.")
+    str | None, Option(metavar="NAME", help="Make them once more at other readings of the papers: as-printed.")
 ]
 
 

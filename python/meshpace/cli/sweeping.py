@@ -32,7 +32,7 @@ Budget = Annotated[
 Kept = Annotated[Path, Option("--store", metavar="DIR", help="Where results are kept.")]
 Executor = Annotated[str, Option(metavar="KIND", help="threads, processes or dask://HOST:PORT.")]
 CsvFile = Annotated[Path | None, Option("--csv", help="Write every run as CSV, a row a run and flow.")]
-ParquetFile = Annotated[Path | None, Option("--parquet", help="The same as Parquet.")]
+ParquetFile = Annotated[Path | None, Option("--parquet", help="Write every run as Parquet, a row a run and flow.")]
 PdfFile = Annotated[Path | None, Option("--pdf", help="Write the figures as PDF, a page a quantity.")]
 SvgFile = Annotated[Path | None, Option("--svg", help="Write the first figure as SVG, light or dark as its reader is.")]
 Flows = Annotated[bool, Option("--flows", help="Print a table by flow, too.")]
