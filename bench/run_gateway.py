@@ -76,18 +76,13 @@ ROWS = (
     Row("plain-mtu", "plain forwarding, packets of the MTU", offloads=False),
     Row("queue", "NFQUEUE alone, everything accepted", accept=True),
     Row("observe", "observe", config='mode = "observe"\n' + FAST),
-    Row(
-        "observe-mtu",
-        "observe, packets of the MTU, a sample of them",
-        offloads=False,
-        config='mode = "observe"\n' + FAST,
-        queueing="observed_max = 50000\n",
-    ),
+    Row("observe-mtu", "observe, packets of the MTU", offloads=False, config='mode = "observe"\n' + FAST),
     Row(
         "observe-all",
         "observe, packets of the MTU, all of them",
         offloads=False,
         config='mode = "observe"\n' + FAST,
+        queueing='observed_max = "all"\n',
     ),
     Row("pace", "pace, links of 10 Gbit/s, 1 hop", config='mode = "pace"\n' + FAST),
     # Pacing by eBPF takes sch_fq, which not every kernel has; what it costs a packet is the same program.

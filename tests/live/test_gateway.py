@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from clock import EXACT, bound
 from daemon import Daemon
-from net import CLIENT, SERVER, Delays, Net, Seen, wait_for
+from net import CLIENT, SERVER, Delays, Net, Seen, run, wait_for
 from traffic import Bulk, Transfers, departures, quantile
 
 BOTH = [(version, down) for version in (4, 6) for down in (True, False)]
@@ -197,6 +197,22 @@ def test_half_of_the_flows_are_paced_by_their_draw(net: Net) -> None:
                 bulk.close()
     paced = [flow for flow in flows if flow["treatment"] == "pace"]
     assert 4 <= len(paced) <= 20
+
+
+def test_rules_change_without_losing_what_waits(net: Net) -> None:
+    """Between watching a sample and pacing all the firewall's rules change: the kernel's queue keeps its packets."""
+    with Daemon(net, "observe") as daemon, Bulk(net) as bulk:
+        bulk.moves(1.5)
+        before = len(daemon.said())
+        daemon.write("pace")
+        daemon.reload()
+        wait_for(lambda: "replaced" in daemon.said()[before:])
+        traffic = daemon.status()["traffic"]
+        # Packets may come between the two looks; what the kernel has lost the daemon holds for long.
+        queue = run("ip", "netns", "exec", net.gw, "cat", "/proc/net/netfilter/nfnetlink_queue").split()
+        assert traffic["held"] >= 20
+        assert int(queue[2]) >= traffic["held"] - 15
+        assert bulk.goes_on()
 
 
 def test_the_mode_can_be_changed_while_data_flows(net: Net) -> None:

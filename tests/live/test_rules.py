@@ -108,7 +108,7 @@ def test_each_way_through_kill_restart_and_undo(tmp_path: Path, way: str) -> Non
         assert rules == [
             f"removed {program}: {rules} of table {table}"
             for program in (way, way.replace("iptables", "ip6tables"))
-            for table, rules in (("security", "6 rules"), ("raw", "1 rule"))
+            for table, rules in (("security", "8 rules"), ("raw", "1 rule"))
         ]
         assert socket.startswith("removed the control socket ")
         assert saved(net, way) == before

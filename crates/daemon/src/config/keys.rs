@@ -231,12 +231,11 @@ static NFQUEUE: Section = Section {
         Key::new(
             "observed_max",
             Kind::ChoiceOrWhole(&["all"], PACKETS_A_SECOND),
-            "While nothing is paced, at most so many packets a second come to the daemon, of each IP version (50000: 600 Mbit/s in packets of \
-             the MTU): what is beyond passes unseen. A change between observing and pacing then changes the firewall's rules, and connections \
-             may stand still for two seconds. Packets that open or end connections all come. What is told \
+            "While nothing is paced, at most so many packets a second come to the daemon, of each IP version: what is beyond passes unseen, as \
+             to look at each would take more of the forwarding than it is worth. Packets that open or end connections all come. What is told \
              then is of a sample, with its error. A packet that is still in one piece of many is one.",
         )
-        .default("\"all\""),
+        .default("50000"),
         Key::new(
             "realtime",
             Kind::Flag,

@@ -77,7 +77,10 @@ impl ByQueue {
     }
 
     fn install(&mut self) -> Result<(), Trouble> {
-        let installed = rules::install(&self.plan)?;
+        let installed = match &self.installed {
+            Some(earlier) => rules::install_again(&self.plan, earlier)?,
+            None => rules::install(&self.plan)?,
+        };
         eprintln!("meshpaced: {installed}");
         (self.installed, self.verified) = (Some(installed), monotonic_now());
         Ok(())

@@ -20,10 +20,10 @@ const SELDOM: Span = Span::from_secs(30);
 pub struct StandingRules {
     ports: Option<Ports>,
     events: Sink,
-    in_force: Option<(Plan, Installed)>,
+    in_force: Option<Plan>,
+    /// How they were made last: this machine can have them so.
+    made: Option<Installed>,
     verified: Instant,
-    /// They were in force once: this machine can have them.
-    proven: bool,
     /// When to try again, and the time after that if it fails again.
     postponed: Option<(Instant, Span)>,
 }
@@ -31,7 +31,7 @@ pub struct StandingRules {
 impl StandingRules {
     /// No rules yet. The lease is renewed from these ports; `None`: by nobody, and rules are made without.
     pub const fn none(ports: Option<Ports>, events: Sink) -> Self {
-        Self { ports, events, in_force: None, verified: Instant::ZERO, proven: false, postponed: None }
+        Self { ports, events, in_force: None, made: None, verified: Instant::ZERO, postponed: None }
     }
 
     /// Makes the rules those of the configuration: none if nothing is to be more than forwarded, or the
@@ -53,19 +53,23 @@ impl StandingRules {
             return Ok(false);
         }
         let plan = Plan::of(config).leased(self.ports);
-        if self.in_force.as_ref().is_some_and(|(known, _)| *known == plan) {
+        if self.in_force.as_ref() == Some(&plan) {
             return Ok(false);
         }
-        match rules::install(&plan) {
+        let made = match &self.made {
+            Some(earlier) => rules::install_again(&plan, earlier),
+            None => rules::install(&plan),
+        };
+        match made {
             Ok(installed) => {
                 let words = installed.to_string();
                 eprintln!("meshpaced: {words}");
                 self.events.emit(Event::RulesMade { message: words });
-                (self.in_force, self.verified) = (Some((plan, installed)), now);
-                (self.proven, self.postponed) = (true, None);
+                (self.in_force, self.verified) = (Some(plan), now);
+                (self.made, self.postponed) = (Some(installed), None);
                 Ok(true)
             }
-            Err(trouble @ Trouble::Lasting(_)) if !self.proven => Err(trouble.into()),
+            Err(trouble @ Trouble::Lasting(_)) if self.made.is_none() => Err(trouble.into()),
             Err(trouble) => {
                 self.postpone(now, trouble.why());
                 Ok(false)
@@ -82,8 +86,8 @@ impl StandingRules {
             return Ok(false);
         }
         self.verified = now;
-        let Some((plan, installed)) = &self.in_force else { return Ok(false) };
-        match rules::verify(plan, installed) {
+        let (Some(plan), Some(made)) = (&self.in_force, &self.made) else { return Ok(false) };
+        match rules::verify(plan, made) {
             Ok(()) => Ok(false),
             // Another program is busy with the firewall: the outcome is seen at the next look.
             Err(Trouble::Passing(why)) => {

@@ -84,10 +84,11 @@ impl Backend {
         }
     }
 
-    /// Installs or replaces the rules in one transaction an IP version, in the best form that the kernel takes.
-    fn install(self, plan: &Plan) -> Result<Installed, Trouble> {
+    /// Installs or replaces the rules in one transaction an IP version, in the best of the `wanted` forms that the kernel takes.
+    fn install(self, plan: &Plan, wanted: impl Fn(&Form) -> bool) -> Result<Installed, Trouble> {
         let (mut best, mut refused) = (None, None);
-        for form in self.forms(plan).filter(|form| !form.leased || plan.ports().is_some()) {
+        let possible = |form: &Form| (!form.leased || plan.ports().is_some()) && wanted(form);
+        for form in self.forms(plan).filter(possible) {
             match self.install_as(plan, form) {
                 Ok(found) => {
                     let replaced =
@@ -105,7 +106,7 @@ impl Backend {
             }
         }
         // The plainest form's reason is the one that keeps all of them from being made.
-        Err(Trouble::Lasting(refused.expect("there are forms")))
+        Err(Trouble::Lasting(refused.unwrap_or_else(|| "no form of the rules is possible".to_owned())))
     }
 
     /// The forms that it knows, the best first.
@@ -173,7 +174,7 @@ impl Backend {
 pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
     let mut refused = Vec::new();
     for backend in Backend::installed() {
-        match backend.install(plan) {
+        match backend.install(plan, |_| true) {
             Ok(mut installed) => {
                 for other in Backend::installed().filter(|other| *other != backend) {
                     installed.replaced.extend(other.remove(plan.owner(), plan.lock())?);
@@ -190,6 +191,28 @@ pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
     } else {
         refused.join(" | ")
     }))
+}
+
+/// Puts the plan in force by the way of `earlier` rules, and in their form, so that nothing that waits in the queue is lost; by any way, as
+/// [`install`] does, if that fails.
+///
+/// The kernel empties all queues of a namespace, and drops what waits in them, whenever a chain at a hook goes: also if a transaction
+/// is called off that would have made one, as a try of a way that this kernel does not have (Linux 6.1: `nf_tables_abort`, net/netfilter/nf_tables_api.c;
+/// `__nf_unregister_net_hook`, net/netfilter/core.c; `nfqnl_nf_hook_drop`, net/netfilter/nfnetlink_queue.c).
+///
+/// # Errors
+/// As [`install`].
+pub fn install_again(plan: &Plan, earlier: &Installed) -> Result<Installed, Trouble> {
+    let alike = |form: &Form| Form { samples: earlier.form.samples, ..*form } == earlier.form;
+    match earlier.backend.install(plan, alike) {
+        Ok(installed) => Ok(Installed {
+            lacking: installed.lacking.or_else(|| earlier.lacking.clone()),
+            refused: earlier.refused.clone(),
+            ..installed
+        }),
+        Err(Trouble::Passing(why)) => Err(Trouble::Passing(format!("{}: {why}", earlier.backend.name()))),
+        Err(Trouble::Lasting(_)) => install(plan),
+    }
 }
 
 /// Tells whether the rules that were installed are still in force: another program may have reloaded the firewall.

@@ -14,13 +14,22 @@ const PRIORITY: &str = "security + 1";
 /// since one that ran out takes its place until the kernel clears it away.
 const LEASES: &str = "lease";
 const NOTHING: &str = "meta mark and 0";
-/// The limit of all rules together.
-const SAMPLES: &str = "samples";
-
-/// Replaces the table, or makes it; true if there was one.
+/// The table's rules are made, or made anew; true if there was a table.
 pub(super) fn install(plan: &Plan, form: Form) -> Result<bool, Trouble> {
+    install_with(plan, form, &queue(plan))
+}
+
+/// The same with `statement` as what is done to the packets.
+pub(super) fn install_with(plan: &Plan, form: Form, statement: &str) -> Result<bool, Trouble> {
     let found = exists(plan.owner())?;
-    load(&script(plan, form, &queue(plan)))?;
+    let listed = if found { list(plan.owner())? } else { String::new() };
+    if found && chains(&listed) == wanted_chains(plan, form) {
+        match load(&refilling(plan, form, statement, &listed)) {
+            Err(Trouble::Lasting(_)) => {} // what else is in the table is an earlier daemon's
+            done => return done.map(|()| true),
+        }
+    }
+    load(&replacing(plan, form, statement))?;
     Ok(found)
 }
 
@@ -40,7 +49,7 @@ pub(super) fn remove(owner: Owner) -> Result<Vec<String>, Trouble> {
 /// `Ok` if the table has the plan's rules in that form.
 pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
     let tag = plan.owner().tag();
-    let listed = run("nft", &["-n", "list", "table", "inet", tag]).map_err(in_words)?;
+    let listed = list(plan.owner())?;
     let number = plan.queue().to_string();
     let queues = listed.lines().filter(|line| {
         let mut words = line.split_whitespace().skip_while(|word| *word != "queue");
@@ -62,23 +71,19 @@ pub(super) fn verify(plan: &Plan, form: Form) -> Result<(), Trouble> {
     let leased =
         listed.contains(&format!("{beacon}update @{LEASES}")) && listed.contains(&format!("!= @{LEASES}"));
     let untracked = listed.lines().any(|line| line.contains(" notrack"));
-    let limited = listed.lines().filter(|line| line.contains(&format!("limit name \"{SAMPLES}\""))).count();
+    let limited =
+        |name: &str| listed.lines().filter(|line| line.contains(&format!("limit name \"{name}"))).count();
     let sampled = match plan.sample() {
-        Some(most) => limited == wanted && listed.contains(&format!("rate over {most}/second")),
-        None => limited > 0,
+        Some(most) => limited(&format!("{}\"", limit(most))) == wanted,
+        None => limited("") > 0,
     };
     let found = (spares, leased, untracked, sampled);
     if found != (form.spares_invalid, form.leased, form.repairs_untracked, form.samples)
-        || !stands_at(&listed)
+        || chains(&listed) != wanted_chains(plan, form)
     {
         return lasting(format!("not {form}:"));
     }
     Ok(())
-}
-
-/// Whether the chain has our priority, which nft prints in its own words, with -n as a number.
-fn stands_at(listed: &str) -> bool {
-    listed.contains(&format!("priority {PRIORITY};")) || listed.contains("priority 51;")
 }
 
 /// Whether the kernel takes nft's queue statement: it is shown one, without putting it in force. `None` if it cannot be
@@ -93,6 +98,11 @@ pub fn nft_can_queue() -> Option<bool> {
     };
     chain("counter").ok()?;
     Some(chain("queue num 0 bypass").is_ok())
+}
+
+/// The table as nft prints it.
+fn list(owner: Owner) -> Result<String, Trouble> {
+    run("nft", &["-n", "list", "table", "inet", owner.tag()]).map_err(in_words)
 }
 
 fn exists(owner: Owner) -> Result<bool, Trouble> {
@@ -110,11 +120,77 @@ fn queue(plan: &Plan) -> String {
     format!("queue num {} bypass", plan.queue())
 }
 
-/// The script that replaces the table, with `statement` as what is done to the packets.
-pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
+/// The limit of all rules together. Each rate has a name of its own: what is called so cannot be changed.
+fn limit(most: u32) -> String {
+    format!("samples_{most}")
+}
+
+/// The script that replaces the table, whatever is in it. What waits in a queue is lost (`super::install_again`).
+pub(super) fn replacing(plan: &Plan, form: Form, statement: &str) -> String {
     let tag = plan.owner().tag();
     // Making the table first lets the deletion succeed whether there was one or not.
-    let mut out = format!("add table inet {tag}\ndelete table inet {tag}\ntable inet {tag} {{\n");
+    format!("add table inet {tag}\ndelete table inet {tag}\n{}", script(plan, form, statement))
+}
+
+/// The script that replaces the rules of a table whose chains are those of the plan. The chains stay at their hooks, so that nothing is lost, and the
+/// lease goes on.
+fn refilling(plan: &Plan, form: Form, statement: &str, listed: &str) -> String {
+    let tag = plan.owner().tag();
+    let wanted = plan.sample().filter(|_| form.samples).map(limit);
+    let names = listed.lines().filter_map(|line| line.trim().strip_prefix("limit ")?.strip_suffix(" {"));
+    let stale = names.filter(|name| wanted.as_deref() != Some(name));
+    let deletions: String = stale.map(|name| format!("delete limit inet {tag} {name}\n")).collect();
+    format!("flush table inet {tag}\n{deletions}{}", script(plan, form, statement))
+}
+
+/// A chain at a hook: its name, the hook, and its priority.
+type Chain = (String, String, i32);
+
+/// The chains of a listed table that stand at hooks.
+fn chains(listed: &str) -> Vec<Chain> {
+    let mut lines = listed.lines().map(str::trim);
+    let mut found = Vec::new();
+    while let Some(line) = lines.next() {
+        let Some(name) = line.strip_prefix("chain ").and_then(|rest| rest.strip_suffix(" {")) else {
+            continue;
+        };
+        let standing = lines.next().and_then(|line| line.strip_prefix("type filter hook "));
+        let Some((hook, rest)) = standing.and_then(|rest| rest.split_once(" priority ")) else { continue };
+        if let Some(priority) = rest.split(';').next().and_then(number) {
+            found.push((name.to_owned(), hook.to_owned(), priority));
+        }
+    }
+    found.sort();
+    found
+}
+
+/// A priority of ours, which nft prints in its own words, with -n as a number.
+fn number(priority: &str) -> Option<i32> {
+    match priority {
+        PRIORITY => Some(51),
+        "raw" => Some(-300),
+        other => other.parse().ok(),
+    }
+}
+
+/// The chains that [`script`] makes.
+fn wanted_chains(plan: &Plan, form: Form) -> Vec<Chain> {
+    let chain = |name: &str, hook: &str, priority| {
+        (name.to_owned(), hook.to_owned(), number(priority).expect("a priority of ours"))
+    };
+    let beacon = (plan.ports().is_some() && form.leased).then(|| chain("beacon", "output", PRIORITY));
+    let repairs = form.repairs_untracked.then(|| chain("repairs", "output", "raw"));
+    let hooks =
+        plan.owner().hooks().iter().map(|hook| chain(&hook.to_lowercase(), &hook.to_lowercase(), PRIORITY));
+    let mut wanted: Vec<_> = beacon.into_iter().chain(repairs).chain(hooks).collect();
+    wanted.sort();
+    wanted
+}
+
+/// The table with all that belongs into it, with `statement` as what is done to the packets.
+fn script(plan: &Plan, form: Form, statement: &str) -> String {
+    let tag = plan.owner().tag();
+    let mut out = format!("table inet {tag} {{\n");
     let ports = plan.ports().filter(|_| form.leased);
     if let Some(Ports { v4: port, .. }) = ports {
         let ms = LEASE.as_nanos() / 1_000_000;
@@ -128,7 +204,8 @@ pub(super) fn script(plan: &Plan, form: Form, statement: &str) -> String {
         .expect("a String takes all");
     }
     if let Some(most) = plan.sample().filter(|_| form.samples) {
-        write!(out, "\tlimit {SAMPLES} {{\n\t\trate over {most}/second burst {SAMPLE_BURST} packets\n\t}}\n")
+        let name = limit(most);
+        write!(out, "\tlimit {name} {{\n\t\trate over {most}/second burst {SAMPLE_BURST} packets\n\t}}\n")
             .expect("a String takes all");
     }
     if form.repairs_untracked {
@@ -167,10 +244,11 @@ fn write_chain(out: &mut String, plan: &Plan, form: Form, hook: &str, statement:
             Match::AcksTo(name) => format!("oifname \"{name}\" meta length <= {ACK_MAX}"),
         };
         let protocol = if plan.is_of_tcp(rule) { " meta l4proto tcp" } else { "" };
-        if plan.sample().is_some() && form.samples {
+        if let Some(most) = plan.sample().filter(|_| form.samples) {
+            let name = limit(most);
             let goes_on = "tcp flags & (fin | syn | rst) == 0";
             line(&format!(
-                "\t{condition} meta l4proto tcp {goes_on} limit name \"{SAMPLES}\" accept comment \"{tag}\""
+                "\t{condition} meta l4proto tcp {goes_on} limit name \"{name}\" accept comment \"{tag}\""
             ));
         }
         line(&format!("\t{condition}{protocol} {statement} comment \"{tag}\""));

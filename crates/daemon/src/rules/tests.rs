@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use std::thread;
 
 fn plan(queue: u16) -> Plan {
-    queueing(&format!("queue = {queue}\n"))
+    queueing(&format!("queue = {queue}\nobserved_max = \"all\"\n"))
 }
 
 /// The same where a sample is watched.
@@ -174,7 +174,7 @@ fn where_hosts_are_shaped_all_that_goes_into_the_mesh_is_queued_and_of_the_rest_
             assert!(backend.verify(&shaped(), BEST).is_err());
         });
     }
-    let script = nft::script(&shaped(), BEST, "queue num 7 bypass");
+    let script = nft::replacing(&shaped(), BEST, "queue num 7 bypass");
     for line in ["oifname \"mesh0\" queue num 7", "iifname \"mesh0\" meta l4proto tcp queue num 7"] {
         assert!(script.contains(line), "{line}: {script}");
     }
@@ -219,6 +219,11 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
             "ip6tables-legacy: 1 rule of table raw",
         ];
         assert_eq!(installed.replaced, cleared);
+        // Other rules are made by the same way at once: a way that fails would empty the queue.
+        let again = install_again(&sampled_plan(), &installed).unwrap();
+        let sampled = Form { samples: true, ..BEST };
+        assert_eq!((again.backend, again.form, &again.lacking), (installed.backend, sampled, &None));
+        assert_eq!(again.refused, installed.refused);
         let removed = remove(Owner::Gateway, plan(9).lock()).unwrap();
         assert!(!removed.is_empty());
         assert_eq!(remove(Owner::Gateway, plan(9).lock()).unwrap(), Vec::<String>::new());
@@ -260,7 +265,7 @@ fn only_a_lack_of_rights_keeps_rules_from_being_gone() {
 #[test]
 fn nft_takes_the_table() {
     in_namespace(|| {
-        let script = nft::script(&plan(7), BEST, "counter");
+        let script = nft::replacing(&plan(7), BEST, "counter");
         for _ in 0..2 {
             run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
         }
@@ -279,7 +284,7 @@ fn nft_takes_the_table() {
         assert_eq!(nft::remove(Owner::Gateway).unwrap(), Vec::<String>::new());
     });
     assert!(
-        nft::script(&plan(7), BEST, "queue num 7 bypass")
+        nft::replacing(&plan(7), BEST, "queue num 7 bypass")
             .contains("oifname \"mesh0\" meta l4proto tcp queue num 7 bypass comment")
     );
 }
@@ -310,7 +315,7 @@ fn nfts_lease_ends_without_signs_of_life() {
         let beacon = Beacon::open().unwrap();
         let leased = plan(7).leased(Some(beacon.ports().unwrap()));
         // A look at the same lease from a chain that this namespace's own packets pass.
-        let script = nft::script(&leased, BEST, "counter")
+        let script = nft::replacing(&leased, BEST, "counter")
             + "add chain inet meshpaced look { type filter hook input priority 0; }\n\
              add rule inet meshpaced look meta mark and 0 @lease counter\n";
         run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
@@ -381,7 +386,7 @@ fn nft_takes_an_edges_table() {
     let plan = Plan::of_edge(&Config::default().edge, &["mesh0".to_owned()])
         .leased(Some(Ports { v4: 40_001, v6: None }));
     let form = Form { repairs_untracked: false, ..BEST };
-    let script = nft::script(&plan, form, "counter");
+    let script = nft::replacing(&plan, form, "counter");
     in_namespace(move || {
         run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
         let listed = sh("nft list table inet meshpaced_edge");
@@ -390,6 +395,50 @@ fn nft_takes_an_edges_table() {
         assert_eq!(listed.matches("!= @lease accept").count(), 2, "{listed}");
         assert_eq!(nft::remove(Owner::Gateway).unwrap(), Vec::<String>::new());
         assert_eq!(nft::remove(Owner::Edge).unwrap(), ["nft: table inet meshpaced_edge"]);
+    });
+}
+
+/// A chain that leaves its hook would empty the queue; and a lease that begins anew would let packets overtake those that wait.
+#[test]
+fn nfts_chains_stay_at_their_hooks_while_rules_change() {
+    in_namespace(|| {
+        sh("ip link set lo up");
+        let beacon = Beacon::open().unwrap();
+        let ports = Some(beacon.ports().unwrap());
+        let (all, part) = (plan(7).leased(ports), sampled_plan().leased(ports));
+        let sampled = Form { samples: true, ..BEST };
+        let install = |plan: &Plan, form| nft::install_with(plan, form, "counter");
+        // A table that was made anew has another handle, and so has a chain.
+        let stand = || {
+            let listed = sh("nft -a list table inet meshpaced");
+            let stands = |line: &&str| ["table ", "chain "].iter().any(|word| line.contains(word));
+            listed.lines().filter(stands).map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(install(&part, sampled), Ok(false));
+        beacon.give().unwrap();
+        let made = stand();
+        assert_eq!(made.len(), 4, "{made:?}");
+        assert_eq!(install(&all, BEST), Ok(true));
+        let listed = sh("nft list table inet meshpaced");
+        assert!(!listed.contains("limit") && listed.contains("elements = {"), "the lease goes on: {listed}");
+        assert_eq!(listed.matches("counter packets").count(), 10, "{listed}");
+        assert_eq!(install(&part, sampled), Ok(true));
+        assert_eq!(install(&part, sampled), Ok(true), "the same again");
+        let text = "[nfqueue]\nqueue = 7\nobserved_max = 20000\n[mesh]\ninterfaces = [\"mesh0\"]";
+        let fewer = Plan::of(&Config::parse("a.toml", text.as_bytes()).unwrap()).leased(ports);
+        assert_eq!(install(&fewer, sampled), Ok(true));
+        let listed = sh("nft list table inet meshpaced");
+        assert!(listed.contains("limit samples_20000 {") && !listed.contains("50000"), "{listed}");
+        assert_eq!(stand(), made);
+        // What an earlier version had otherwise is replaced with its table.
+        sh(
+            "nft flush table inet meshpaced; nft delete set inet meshpaced lease; nft add set inet meshpaced lease '{ type mark; }'",
+        );
+        assert_eq!(install(&all, BEST), Ok(true));
+        assert!(sh("nft list table inet meshpaced").contains("flags dynamic,timeout"));
+        assert_ne!(stand(), made);
+        assert_eq!(install(&all, Form { repairs_untracked: false, ..BEST }), Ok(true));
+        assert_eq!(stand().len(), 3, "another form has other chains");
     });
 }
 
@@ -430,13 +479,14 @@ fn a_sample_is_queued_where_nothing_is_paced() {
         });
     }
     in_namespace(move || {
-        let script = nft::script(&sampled_plan(), sampled, "counter");
+        let script = nft::replacing(&sampled_plan(), sampled, "counter");
         run_with("nft", &["-f", "-"], &script, None).unwrap_or_else(|error| panic!("{error}\n{script}"));
         let listed = sh("nft -n list table inet meshpaced");
         assert!(listed.contains("rate over 50000/second burst 500 packets"), "{listed}");
-        assert_eq!(listed.matches("limit name \"samples\" accept").count(), 10, "{listed}");
+        assert_eq!(listed.matches("limit name \"samples_50000\" accept").count(), 10, "{listed}");
     });
-    let everything = "mode = \"observe\"\n[mesh]\ninterfaces = [\"mesh0\"]";
+    let everything =
+        "mode = \"observe\"\n[nfqueue]\nobserved_max = \"all\"\n[mesh]\ninterfaces = [\"mesh0\"]";
     assert_eq!(Plan::of(&Config::parse("a.toml", everything.as_bytes()).unwrap()).sample(), None);
     assert_eq!(shaped().sample(), None, "what is paced comes whole");
 }
