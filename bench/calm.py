@@ -2,11 +2,12 @@
 
     .venv/bin/python bench/calm.py TABLE [--seeds K]
 
-TABLE: chains, pairs, gateway, steps, constants, company, limits, shares, trains, waiting, comparators, wires.
+TABLE: chains, pairs, gateway, gateway-trains, steps, constants, company, limits, shares, trains, waiting, comparators,
+wires.
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
-802.11b at 11 Mbit/s, windows of 512 segments; `trains` and `waiting` are of 802.11n at MCS 4, in Mbit/s, `wires` of two
-hosts without a mesh. docs/law.md has the tables.
+802.11b at 11 Mbit/s, windows of 512 segments; `trains`, `gateway-trains` and `waiting` are of 802.11n at MCS 4, in
+Mbit/s, `wires` of two hosts without a mesh. docs/law.md has the tables.
 calm_oracle.py has what open loops get at best.
 """
 
@@ -305,6 +306,19 @@ def trains(seeds: int) -> None:
         table(["path", *names], rows)
 
 
+def gateway_trains(seeds: int) -> None:
+    """On 802.11n: a gateway whose packets leave one by one, and by what one access carries."""
+    schemes = [(scheme, most) for scheme in ("tcp-gap", "calm-gateway") for most in (1, 4, 16)]
+    for ground in GROUNDS:
+        rows = []
+        for h in (1, 2, 4, 8):
+            of = on(ground, wired(h, up=False).set("topology.wired_rate", "1Gbps"))
+            trained = [mbit(of, scheme, seeds, gap_trains=most) for scheme, most in schemes]
+            rows.append([f"{h}", mbit(of, "linux-cubic", seeds), *trained])
+        print(f"ground = {ground}")
+        table(["hops down", "linux-cubic", *(f"{scheme}, {most}" for scheme, most in schemes)], rows)
+
+
 DELTAS = (0.7, 0.6, 0.55, 0.5, 0.4)
 
 
@@ -391,6 +405,7 @@ def main() -> None:
         "chains": chains,
         "pairs": pairs,
         "gateway": gateway,
+        "gateway-trains": gateway_trains,
         "steps": steps,
         "constants": constants,
         "company": company,

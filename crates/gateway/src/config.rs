@@ -124,6 +124,8 @@ pub struct Config {
     /// Of a flow whose interval is shorter (`gap_burst_time`), all lateness up to this is made up for, so that what is due within it may
     /// leave together: a wake-up for each packet would cost more than the packet. Longer intervals are kept as `late_tolerance` says.
     pub burst_time: Span,
+    /// Packets of a flow that leave together at the most (`gap_trains`), where the medium carries many an access; 1: they go one by one.
+    pub trains: u32,
     /// Packets may pass without coming here, all but those that open and end connections: what is acknowledged has been sent, seen or not.
     /// For a gateway that only watches.
     pub sampled: bool,
@@ -155,6 +157,7 @@ impl Config {
         idle: Span::from_secs(180),
         late_tolerance: Span::from_millis(1),
         burst_time: Span::from_millis(1),
+        trains: 1,
         sampled: false,
     };
 

@@ -199,7 +199,13 @@ impl<P: Clone> Connection<P> {
             let path = down.path(self.wired.shortest());
             let pipe = (config.announced == Announced::Pipe).then(|| path.window(segment, config)).flatten();
             let law = down.wireless.pace.window.map(|window| window.max(least_window(segment, config)));
-            Some(Allowed { window: pipe.into_iter().chain(law).min()?, segment })
+            // A train that leaves whole, and the next one that waits for its turn.
+            let trains = segment
+                * match down.packets_together() {
+                    1 => 0,
+                    packets => 2 * packets,
+                };
+            Some(Allowed { window: pipe.into_iter().chain(law).min()?.max(trains), segment })
         });
         self.sender_window.on_passing(now, segment, scale, allowed)
     }

@@ -3,6 +3,7 @@
 mod answers;
 mod cache;
 mod pace;
+mod trains;
 
 pub(crate) use answers::{DuplicateAckAction, FlowPlace};
 
@@ -13,10 +14,12 @@ use crate::hole::Hole;
 use crate::pacing_queue::{Outbound, PacingQueue};
 use crate::segment_map::SegmentMap;
 use crate::{Config, Departure, DiscardReason, Path, Queues, Retransmissions, Treatment, WirelessLaw};
+use alloc::boxed::Box;
 use alloc::vec::Vec;
 use meshpace_pacing::{LawMaker, Pacer, Pending};
 use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Seq, Span};
+use trains::Trains;
 
 #[derive(Debug)]
 struct Cached<P> {
@@ -99,6 +102,8 @@ pub(crate) struct Down<P> {
     pub limited: Span,
     /// Of the segments sent again, how many the law has been told of.
     told_again: u64,
+    /// Packets that leave together; `None` where they go one by one whatever carries them.
+    trains: Option<Box<Trains>>,
 }
 
 impl<P: Clone> Down<P> {
@@ -145,6 +150,7 @@ impl<P: Clone> Down<P> {
             window_used_up: false,
             limited: Span::ZERO,
             told_again: 0,
+            trains: (config.trains > 1).then(|| Box::new(Trains::new(config.trains))),
         }
     }
 
@@ -219,7 +225,7 @@ impl<P: Clone> Down<P> {
             if self.is_paced() {
                 self.waited(Span::ZERO);
             }
-            self.pacer.on_departure(now);
+            self.left_by_pace(now, packet.end);
             self.record(now, &packet, config, budget);
             return Arrival::Pass(packet.packet);
         }
@@ -299,7 +305,7 @@ impl<P: Clone> Down<P> {
         let tolerance = self.interval().map_or(Span::ZERO, |interval| config.tolerance(interval));
         let late = now.saturating_since(due).saturating_sub(tolerance);
         let charged = due + late;
-        self.pacer.on_departure(charged);
+        self.left_by_pace(charged, packet.end);
         self.due = (!self.queue.is_empty()).then(|| self.pacer.release_at(charged));
         self.record(now, &packet, config, budget);
         Some(packet.release(due))
@@ -324,7 +330,10 @@ impl<P: Clone> Down<P> {
             self.duplicates += 1;
             gone.extend([again.discard(DiscardReason::Duplicate, now)]);
         }
-        let codel = config.codel.map(|codel| codel.of(&self.path(wired)));
+        // Of packets that leave together each waits for the train before.
+        let path = self.path(wired);
+        let path = Path { spacing: path.spacing.map(|spacing| spacing * self.packets_together()), ..path };
+        let codel = config.codel.map(|codel| codel.of(&path));
         let mut dropped = Vec::new();
         let packet = self.queue.dequeue(now, codel.as_ref(), &mut dropped);
         dropped.iter().chain(&packet).for_each(|packet| budget.leaves(packet.wire_len));

@@ -1,8 +1,9 @@
 //! A flow's law at a gateway, what it last answered, and the round trips towards the mesh.
 
 use alloc::boxed::Box;
+use core::num::NonZeroU32;
 use meshpace_pacing::{FlowLaw, FlowPace, LawMaker, Progress, RoundTrip};
-use meshpace_units::Span;
+use meshpace_units::{Instant, Span};
 
 /// A flow's law and its pace, and its smoothed wireless round trip.
 ///
@@ -45,6 +46,12 @@ impl WirelessLaw {
     /// Tells the law what became of the flow's packets; true if there is a new pace.
     pub fn on_progress(&mut self, progress: &Progress) -> bool {
         let answer = self.law.on_progress(progress);
+        self.answered(answer)
+    }
+
+    /// Tells the law how many packets one access to the medium carries; true if there is a new pace.
+    pub fn on_unit(&mut self, now: Instant, packets: NonZeroU32) -> bool {
+        let answer = self.law.on_unit(now, packets);
         self.answered(answer)
     }
 

@@ -17,5 +17,6 @@ mod samples;
 mod sender_window;
 mod shaper;
 mod shares;
+mod trains;
 mod treatment;
 mod upward;

@@ -4,6 +4,7 @@ use crate::adaptive::{AdaptiveConfig, Divisor, Samples, Variation};
 use crate::path::{Path, Route};
 use alloc::collections::VecDeque;
 use core::fmt;
+use core::num::NonZeroU32;
 use meshpace_units::{Bytes, Span};
 
 /// Why a sample was not used. A rejected sample touches neither the smoothed delay nor the history.
@@ -65,6 +66,7 @@ pub struct RateLaw {
     accepted: u64,
     rejected: u64,
     unreliable: u64,
+    unit: NonZeroU32,
 }
 
 /// Weight of the old value in the smoothed queueing delay (`gamma`, schemes.md section 2, "Constants").
@@ -85,7 +87,19 @@ impl RateLaw {
             accepted: 0,
             rejected: 0,
             unreliable: 0,
+            unit: NonZeroU32::MIN,
         }
+    }
+
+    /// Packets that cross the hops as one.
+    #[must_use]
+    pub const fn unit(&self) -> NonZeroU32 {
+        self.unit
+    }
+
+    /// From now on so many packets cross the hops as one. What came before was of others, and is forgotten by and by.
+    pub const fn set_unit(&mut self, packets: NonZeroU32) {
+        self.unit = packets;
     }
 
     /// Takes a round trip of a segment with this much payload over `route`: what every sender and gateway does with one

@@ -40,7 +40,7 @@ const LAW: [&str; 12] = [
 ];
 
 /// Keys of `[gateway]`; those of hooks follow.
-const GATEWAY: [&str; 33] = [
+const GATEWAY: [&str; 34] = [
     HOOK,
     GOODPUT_CONTROL,
     "local_retransmission",
@@ -74,6 +74,7 @@ const GATEWAY: [&str; 33] = [
     "gap_idle",
     "gap_late_tolerance",
     "gap_burst_time",
+    "gap_trains",
 ];
 
 /// The tables, by name.

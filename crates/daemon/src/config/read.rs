@@ -38,6 +38,11 @@ pub(super) fn read(root: &Settings<'_>, memory: Option<Memory>) -> Result<Config
         let found = format!("\"ebpf\" beside gateway.hook = {:?}", scheme.choice("relay").word);
         return Err(root.at("datapath").error(found, "\"nfqueue\" beside it: no hook runs in the kernel"));
     }
+    if gateway.trains > 1 && datapath == Datapath::Ebpf {
+        let found = format!("\"ebpf\" beside gateway.gap_trains = {}", gateway.trains);
+        let allowed = "\"nfqueue\" beside it: in the kernel packets leave one by one";
+        return Err(root.at("datapath").error(found, allowed));
+    }
     let mesh = read_mesh(&root.section("mesh")?)?;
     let hosts = read_hosts(&root.section("hosts")?, mesh.rate, gateway.held_max)?;
     let hops = read_hops(&root.section("hops")?)?;

@@ -174,6 +174,10 @@ fn mistakes_name_file_line_key_found_and_allowed() {
         ),
         ("gateway = 1", "a.toml:1: gateway: found 1; allowed: a table"),
         (
+            "datapath = \"ebpf\"\n[gateway]\ngap_trains = 4",
+            "a.toml:1: datapath: found \"ebpf\" beside gateway.gap_trains = 4; allowed: \"nfqueue\" beside it: in the kernel packets leave one by one",
+        ),
+        (
             "[nfqueue]\nlength = 100",
             "a.toml:2: nfqueue.length: found 100; allowed: more than gateway.gap_held_max = 16384",
         ),

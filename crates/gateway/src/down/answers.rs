@@ -65,7 +65,8 @@ impl<P: Clone> Down<P> {
         self.cached = self.cached - freed;
         budget.keep(Bytes::ZERO, freed);
         // The most recently sent segment (schemes.md 1.3, rule 3); if that passed twice, no sample (rule 2).
-        let rtt = latest.filter(|&(_, again)| !again).map(|(at, _)| now.saturating_since(at));
+        let counts = self.trains.as_ref().is_none_or(|trains| trains.counts(ack));
+        let rtt = latest.filter(|&(_, again)| !again && counts).map(|(at, _)| now.saturating_since(at));
         if let Some(rtt) = rtt {
             let route = route();
             if of_alone == latest {
@@ -92,11 +93,12 @@ impl<P: Clone> Down<P> {
         if acked == Bytes::ZERO && again == 0 && !marked {
             return false;
         }
+        let learnt = acked > Bytes::ZERO && self.learn_unit(now, acked);
         let changes = self.wireless.on_progress(&Progress { now, acked, again, marked });
         if changes {
             self.apply_pace(now);
         }
-        changes
+        changes || learnt
     }
 
     /// A duplicate ACK for the first missing byte.

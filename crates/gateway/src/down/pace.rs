@@ -11,6 +11,11 @@ impl<P: Clone> Down<P> {
         self.law_interval().max(self.cap)
     }
 
+    /// Packets that leave together.
+    pub fn packets_together(&self) -> u64 {
+        u64::from(self.wireless.pace.burst.get())
+    }
+
     /// The law's interval.
     pub fn law_interval(&self) -> Option<Span> {
         self.wireless.pace.spacing
@@ -36,7 +41,8 @@ impl<P: Clone> Down<P> {
     }
 
     pub(super) fn apply_pace(&mut self, now: Instant) {
-        self.pacer.set_burst(self.wireless.pace.burst);
+        let law = self.wireless.pace.burst;
+        self.pacer.set_burst(self.trains.as_ref().map_or(law, |trains| trains.burst(law)));
         self.pacer.set_interval(now, self.interval());
         self.reschedule(now);
     }

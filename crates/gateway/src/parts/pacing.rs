@@ -45,7 +45,7 @@ pub(super) static REPAIR: [Key; 1] = [Key::word(
 )];
 
 /// The keys of the gateway itself.
-pub(super) static KEYS: [Key; 19] = [
+pub(super) static KEYS: [Key; 20] = [
     Departures::KEY,
     Key::time_or(
         "gap_initial_interval",
@@ -150,6 +150,14 @@ pub(super) static KEYS: [Key; 19] = [
         "Of a flow whose interval is shorter, what is due within this time may leave at once, and lateness up to it is made up for.",
     )
     .preset(Preset::Time(PAPER.burst_time)),
+    Key::count(
+        "gap_trains",
+        (1, 64),
+        PAPER.trains as u64,
+        "Packets of a flow that leave together at the most, where radios carry many an access (802.11n and later): how many is learned from \
+         acknowledgements that come back at once, and the law's interval is then of so many. 1: they go one by one, as in the papers. Not \
+         on eBPF.",
+    ),
 ];
 
 /// The gateway that the values of these keys describe, without goodput control.
@@ -181,6 +189,7 @@ pub(super) fn config(values: &Values) -> Config {
         idle: values.span("gap_idle"),
         late_tolerance: values.span("gap_late_tolerance"),
         burst_time: values.span("gap_burst_time"),
+        trains: values.count("gap_trains"),
         sampled: false,
     }
 }

@@ -1,6 +1,6 @@
 //! 802.11n: what a saturated link carries, against the closed form; chains, against ns-3.
 
-use super::support::{cbr, close, measure, run, scenario};
+use super::support::{cbr, close, flow, measure, run, scenario};
 use meshpace_mesh::parameters_in_use;
 
 /// Bytes around a packet: header with QoS control, LLC/SNAP, FCS.
@@ -226,5 +226,37 @@ fn the_queues_above_are_linuxs() {
         );
         let parameters = parameters_in_use(&scenario(&text, 1)).expect("it can be run");
         assert_eq!(parameters[scheme]["relay"].as_str(), Some(relay), "{scheme} {keys}");
+    }
+}
+
+/// Downloads over a chain of 802.11n behind a gateway that paces: packet by packet each access carries one. With an aggregate's worth at a
+/// time, learned from acknowledgements that come back at once, both laws of a gateway carry more; on 802.11b, where nothing comes at
+/// once, nothing is learned.
+#[test]
+fn a_gateway_paces_by_what_one_access_carries() {
+    let goodput = |scheme: &str, standard: &str, trains: u32| {
+        let radio = match standard {
+            "802.11n" => {
+                "standard = \"802.11n\"\nmcs = 4\nrts = \"never\"\nreception = \"sinr\"\nerror_model = \"curve\"\n\
+                 propagation = \"log-distance\"\npath_loss_exponent = 3\ntx_power = \"16dBm\"\nsensitivity = \"-75dBm\"\n\
+                 cs_sensitivity = \"-82dBm\"\n[topology]\nkind = \"chain\"\nhops = 4\nspacing = \"20.45m\"\n"
+            }
+            _ => "rate = \"11Mbps\"\n[topology]\nkind = \"chain\"\nhops = 4\nspacing = \"200m\"\n",
+        };
+        let text = format!(
+            "{}[radio]\n{radio}wired_rate = \"1Gbps\"\nwired_delay = \"5ms\"\n[routing]\nprotocol = \"static\"\n\
+             [defaults]\nscheme = \"{scheme}\"\nwindow = 512\n[scheme.{scheme}]\ngap_trains = {trains}\n{}",
+            measure(15.0, 5.0),
+            flow("B", "n0", "")
+        );
+        run(&text).flows[0].goodput_bps / 1e6
+    };
+    for (scheme, gain) in [("tcp-gap", 1.3), ("calm-gateway", 1.2)] {
+        let (single, trains) = (goodput(scheme, "802.11n", 1), goodput(scheme, "802.11n", 16));
+        println!("{scheme}: {single:.2} and {trains:.2} Mbit/s on 802.11n");
+        assert!(trains > gain * single, "{scheme}: {single:.2} and {trains:.2} Mbit/s");
+        let (single, trains) = (goodput(scheme, "802.11b", 1), goodput(scheme, "802.11b", 16));
+        println!("{scheme}: {single:.3} and {trains:.3} Mbit/s on 802.11b");
+        assert!(trains > 0.95 * single, "{scheme}: {single:.3} and {trains:.3} Mbit/s on 802.11b");
     }
 }

@@ -5,6 +5,7 @@ use crate::{DelayRate, DelayRateConfig};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::any::Any;
+use core::num::NonZeroU32;
 use meshpace_keys::Key;
 use meshpace_units::{Bytes, Instant, Span};
 
@@ -14,7 +15,7 @@ pub(super) static PART: FlowLawPart = FlowLawPart::new(
     "docs/law.md",
     |values| {
         let rate = DelayRate::new(DelayRateConfig::from_values(values));
-        Box::new(Law { rate, segment: None, blind: 0.0, seen: Instant::ZERO })
+        Box::new(Law { rate, unit: NonZeroU32::MIN, segment: None, blind: 0.0, seen: Instant::ZERO })
     },
 )
 .keys(&[&KEYS]);
@@ -30,10 +31,17 @@ const BLIND: (f64, Span) = (64.0, Span::from_secs(1));
 #[derive(Clone, Copy, Debug)]
 struct Law {
     rate: DelayRate,
+    unit: NonZeroU32,
     segment: Option<Bytes>,
     /// Packets delivered since the latest round trip, and when that was; or since the rate was cut for want of one.
     blind: f64,
     seen: Instant,
+}
+
+impl Law {
+    fn pace(&self) -> FlowPace {
+        FlowPace::trains(self.rate.spacing(), self.unit)
+    }
 }
 
 impl FlowLaw for Law {
@@ -41,7 +49,7 @@ impl FlowLaw for Law {
         self.segment = Some(trip.segment);
         (self.blind, self.seen) = (0.0, trip.now);
         self.rate.set_answered(trip.answered);
-        self.rate.on_round_trip(trip.now, trip.rtt).then(|| FlowPace::every(self.rate.spacing()))
+        self.rate.on_round_trip(trip.now, trip.rtt).then(|| self.pace())
     }
 
     /// What a packet carries is known from the first round trip on.
@@ -56,7 +64,13 @@ impl FlowLaw for Law {
         }
         (self.blind, self.seen) = (0.0, progress.now);
         self.rate.on_timeout(progress.now);
-        Some(FlowPace::every(self.rate.spacing()))
+        Some(self.pace())
+    }
+
+    fn on_unit(&mut self, now: Instant, packets: NonZeroU32) -> Option<FlowPace> {
+        self.unit = packets;
+        self.rate.set_unit(now, packets.get());
+        Some(self.pace())
     }
 
     fn take_parameters(&mut self, fresh: &dyn FlowLaw) -> bool {

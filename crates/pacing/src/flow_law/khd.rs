@@ -5,7 +5,9 @@ use crate::{AdaptiveConfig, RateLaw};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use core::any::Any;
+use core::num::NonZeroU32;
 use meshpace_keys::Key;
+use meshpace_units::{Instant, Span};
 
 pub(super) static PART: FlowLawPart = FlowLawPart::new(
     "khd",
@@ -21,7 +23,14 @@ static KEYS: [Key; AdaptiveConfig::KEYS] = AdaptiveConfig::PAPER.keys();
 impl FlowLaw for RateLaw {
     /// A sample that the law rejects leaves the pace as it is; the law counts it.
     fn on_round_trip(&mut self, trip: &RoundTrip<'_>) -> Option<FlowPace> {
-        Self::on_round_trip(self, trip.rtt, trip.segment, trip.route).ok().map(FlowPace::every)
+        // Where packets travel together they cross the hops as one, and one such train leaves in the k-hop delay.
+        let train = trip.segment * u64::from(self.unit().get());
+        Self::on_round_trip(self, trip.rtt, train, trip.route).ok().map(|interval| pace(self, interval))
+    }
+
+    fn on_unit(&mut self, _: Instant, packets: NonZeroU32) -> Option<FlowPace> {
+        self.set_unit(packets);
+        self.interval().map(|interval| pace(self, interval))
     }
 
     fn take_parameters(&mut self, fresh: &dyn FlowLaw) -> bool {
@@ -42,13 +51,17 @@ impl FlowLaw for RateLaw {
     }
 }
 
+fn pace(law: &RateLaw, interval: Span) -> FlowPace {
+    FlowPace::trains(interval / u64::from(law.unit().get()), law.unit())
+}
+
 #[cfg(test)]
 mod tests {
     use super::super::{FLOW_LAWS, LawMaker, Progress};
     use super::*;
     use crate::Route;
     use meshpace_keys::{Setting, Values};
-    use meshpace_units::{Bytes, Instant, Rate, Span};
+    use meshpace_units::{Bytes, Rate};
 
     fn maker(alpha: f64) -> LawMaker {
         let defaults = Values::defaults(PART.about.keys());
@@ -95,6 +108,25 @@ mod tests {
         assert_eq!(copy.rate_law().map(RateLaw::samples), Some(1));
         assert_eq!(maker(0.7).law().rate_law().map(RateLaw::samples), Some(0));
         assert_eq!((maker(0.5) == maker(0.5), maker(0.5) == maker(0.6)), (true, false));
+    }
+
+    /// A train crosses the hops as one packet does, and carries so many.
+    #[test]
+    fn where_packets_travel_together_a_train_leaves_in_the_k_hop_delay() {
+        let mut law = maker(0.0).law();
+        told(&mut law, 40);
+        let four = NonZeroU32::new(4).unwrap();
+        assert_eq!(law.on_unit(Instant::ZERO, four).unwrap().burst, four);
+        // (1.2), (2.1) over four hops at 2 Mbit/s with 4 * 1,460 bytes and their headers once: the train alone takes 94.1 ms.
+        let pace = told(&mut law, 150).unwrap();
+        let alone = {
+            let mut law =
+                RateLaw::new(AdaptiveConfig { alpha: 0.0, initial_interval: None, ..AdaptiveConfig::PAPER });
+            let route = Route::uniform(Some(4), Rate::bits_per_sec(2_000_000));
+            let before = law.on_round_trip(Span::from_millis(40), Bytes(1460), &route);
+            before.and(law.on_round_trip(Span::from_millis(150), Bytes(4 * 1460), &route))
+        };
+        assert_eq!((pace.spacing, pace.burst), (Some(alone.unwrap() / 4), four));
     }
 
     #[test]

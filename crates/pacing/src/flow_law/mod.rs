@@ -77,6 +77,12 @@ impl FlowPace {
     pub const fn every(spacing: Span) -> Self {
         Self { spacing: Some(spacing), ..Self::UNPACED }
     }
+
+    /// So many packets together, at that spacing in the mean.
+    #[must_use]
+    pub const fn trains(spacing: Span, packets: NonZeroU32) -> Self {
+        Self { burst: packets, ..Self::every(spacing) }
+    }
 }
 
 /// The law of one flow, or of one host's flows.
@@ -90,6 +96,12 @@ pub trait FlowLaw: Any + fmt::Debug + Send + Sync {
 
     /// Data arrived, were sent again, or were marked. `None`: the pace stays as it is.
     fn on_progress(&mut self, _progress: &Progress) -> Option<FlowPace> {
+        None
+    }
+
+    /// One access to the medium carries so many packets, as that of a radio which aggregates: they leave together from now on. `None`: by this
+    /// law they do not.
+    fn on_unit(&mut self, _now: Instant, _packets: NonZeroU32) -> Option<FlowPace> {
         None
     }
 
