@@ -64,7 +64,7 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
-    /// Another law: each flow goes by it from what comes next on, and keeps its pace until then.
+    /// Sets another law. Each flow keeps its pace until its next packet, and follows the new law from then on.
     pub fn set_law(&mut self, law: LawMaker) {
         for (_, connection) in self.table.iter_mut() {
             connection.down.iter_mut().for_each(|down| down.wireless.set_law(&law));
@@ -73,8 +73,8 @@ impl<P: Clone> Gateway<P> {
         self.law = law;
     }
 
-    /// Decides on a TCP packet that came from `side` at `now`, of a flow to be treated as `treatment` says. `route` tells
-    /// the way to a host of the mesh; it is only asked when a round trip was measured.
+    /// Decides on a TCP packet that came from `side` at `now`. `treatment` says whether its flow is paced or only watched. `route`
+    /// gives the hops and link rates to a host of the mesh; it is called only when a round trip was measured.
     pub fn handle(
         &mut self,
         now: Instant,
@@ -111,7 +111,7 @@ impl<P: Clone> Gateway<P> {
         verdict
     }
 
-    /// A packet that would pass leaves behind what leaves at once.
+    /// A packet that would pass leaves behind the packets that leave at once.
     fn behind_urgent(&mut self, now: Instant, verdict: Verdict<P>) -> Verdict<P> {
         let Verdict::Forward(packet, changes) = verdict else { return verdict };
         let action = Action::Release { strip: changes.option == RttOption::Strip, mark: false };
@@ -136,8 +136,8 @@ impl<P: Clone> Gateway<P> {
         Some(departure)
     }
 
-    /// Segments of a connection from `start` to `end`, which came from the wired side and have gone on, have waited elsewhere and leave for the
-    /// mesh now: their round trips there begin now.
+    /// Segments of a connection from `start` to `end` leave for the mesh now. They came from the wired side, went on, and waited elsewhere
+    /// (in the shaper), so their round trips in the mesh begin now.
     pub fn leaves(&mut self, now: Instant, key: &FlowKey, start: Seq, end: Seq) {
         let Some(slot) = self.table.find(key) else { return };
         self.table.get_mut(slot).down.iter_mut().for_each(|down| down.leaves(now, start, end));
@@ -153,8 +153,8 @@ impl<P: Clone> Gateway<P> {
         [urgent, departure, goodput, silent].into_iter().flatten().min()
     }
 
-    /// Until when a driver may put off what [`Gateway::poll_timeout`] tells, so that more leaves at once: no departure is then later than its
-    /// flow can bear ([`Config::patience`]).
+    /// The time until which a driver may put off [`Gateway::poll_timeout`], so that more packets leave at once. No departure is later then
+    /// than its flow can bear ([`Config::patience`]).
     #[must_use]
     pub fn poll_latest(&self) -> Option<Instant> {
         let first = self.poll_timeout()?;
@@ -189,7 +189,8 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
-    /// Applies other parameters: limits and what becomes of duplicate ACKs at once, those of goodput control from its next run on. No packet is lost or moved by it.
+    /// Applies other parameters. Limits and the treatment of duplicate ACKs act at once, those of goodput control from its next run on. No
+    /// packet is lost or moved.
     pub fn set_config(&mut self, now: Instant, config: Config) {
         let other_line = config.queues != self.config.queues;
         self.config = config;
@@ -216,8 +217,8 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
-    /// Looks at every connection again: `judge` says how it is to be treated, or that it is to be forgotten (`None`).
-    /// What a flow that is no longer paced has held leaves at once, in order, by [`Gateway::poll_transmit`].
+    /// Judges every connection again: `judge` says how the connection is treated, or that it is forgotten (`None`). Held packets of a
+    /// flow that is no longer paced leave at once, in order, by [`Gateway::poll_transmit`].
     pub fn review(&mut self, now: Instant, judge: impl Fn(&FlowKey) -> Option<Treatment>) {
         let known: Vec<(Slot, FlowKey)> = self.table.iter().map(|(slot, c)| (slot, c.key)).collect();
         for (slot, key) in known {
@@ -317,7 +318,7 @@ impl<P: Clone> Gateway<P> {
         }
     }
 
-    /// Lets everything go that a connection holds and that is only watched.
+    /// Lets all held packets of a connection go that is only watched.
     fn hurry(&mut self, now: Instant, slot: Slot) {
         let connection = self.table.get_mut(slot);
         let watched = connection.treatment == Treatment::Observe;

@@ -1,11 +1,12 @@
-//! Hooks where packets pass: what lets them go on, holds, drops or rewrites them, both ways, with deadlines of its own.
+//! Hooks where packets pass. A hook sees the packets of both directions; it lets each go on, holds, drops or rewrites it, and has
+//! deadlines of its own.
 //!
 //! A hook does not know where it runs. At a queue of the mesh or of a wired link it stands before drop-tail
-//! (`meshpace_relay::hooked`), at a simulated gateway and in the daemon on NFQUEUE between the gateway's machine and the Internet; a
-//! scheme chooses it by one word at either place, the daemon by `hook`. [`Hooked`] is what all of them drive: it keeps the packets
-//! that wait. What runs inside the kernel (`datapath = "ebpf"`) calls no hooks.
+//! (`meshpace_relay::hooked`). At a simulated gateway, and in the daemon on NFQUEUE, it stands between the gateway's machine and the
+//! Internet. A scheme chooses it by one word at either place, the daemon by the key `hook`. All drivers use [`Hooked`], which keeps the
+//! packets that wait. The data path inside the kernel (`datapath = "ebpf"`) calls no hooks.
 //!
-//! A new one is a file and a row of [`HOOKS`].
+//! A new hook is a file and a row of [`HOOKS`].
 #![no_std]
 
 extern crate alloc;
@@ -33,67 +34,68 @@ pub enum Direction {
     Along,
 }
 
-/// Which packet it is at this hook: counted from 0 in the order in which they came.
+/// The number of a packet at this hook: packets are counted from 0 in the order in which they came.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(pub u64);
 
 /// A packet that passes, as far as it can be read.
 #[derive(Clone, Copy, Debug)]
 pub struct Passing<'a> {
-    /// Address that it comes from.
+    /// The address that the packet comes from.
     pub source: IpAddr,
-    /// Address that it goes to.
+    /// The address that the packet goes to.
     pub destination: IpAddr,
-    /// The TCP header and the length of the payload; `None`: it is no TCP, or cannot be read.
+    /// The TCP header and the length of the payload; `None`: the packet is no TCP, or cannot be read.
     pub segment: Option<&'a Segment>,
-    /// Its header says what the segment has no field for: urgent data, a reserved flag (AccECN's is one of them, RFC 9768), an
-    /// option that is neither time stamps nor TCP-GAP's.
+    /// True if the header has something for which the segment has no field: urgent data, a reserved flag (AccECN's among them,
+    /// RFC 9768), an option that is neither time stamps nor TCP-GAP's.
     pub says_more: bool,
-    /// Length of the IP packet.
+    /// The length of the IP packet, bytes.
     pub length: Bytes,
 }
 
 /// What to change in a packet that goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Rewrite {
-    /// The window field, as it is to be on the wire; `None` leaves it.
+    /// The new window field, as it stands on the wire; `None` leaves the field as it is.
     pub window: Option<u16>,
-    /// Whether it is to tell congestion, where its transport allows that (RFC 3168, section 5).
+    /// True if the packet is to be marked with congestion, where its transport allows that (RFC 3168, section 5).
     pub mark: bool,
 }
 
 /// What becomes of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It goes on as it is.
+    /// The packet goes on as it is.
     Pass,
-    /// It goes on, so changed.
+    /// The packet goes on with these changes.
     Rewrite(Rewrite),
-    /// It waits, and goes on then unless it is [ordered](Orders) otherwise before.
+    /// The packet waits, and goes on at that time unless an [order](Orders) comes before.
     HoldUntil(Instant),
-    /// It goes nowhere.
+    /// The packet is dropped.
     Drop,
 }
 
-/// What becomes of packets that were held before; orders about others are none.
+/// Orders about packets that were held before; an order about another packet has no effect.
 #[derive(Debug, Default)]
 pub struct Orders(Vec<(Ticket, bool)>);
 
 impl Orders {
-    /// It goes on now.
+    /// The held packet goes on now.
     pub fn pass(&mut self, held: Ticket) {
         self.0.push((held, true));
     }
 
-    /// It goes nowhere.
+    /// The held packet is dropped.
     pub fn drop(&mut self, held: Ticket) {
         self.0.push((held, false));
     }
 }
 
-/// What sees packets where they pass. Equal calls must give equal answers.
+/// A hook. Equal calls must give equal answers: no clock, no random source.
 pub trait PacketHook: fmt::Debug + Send {
-    /// A packet passes. What is ordered about packets held before is done first: they go on before this one.
+    /// A packet passes. The answer is what becomes of it. Orders about packets held before are carried out first, so that these
+    /// packets go on before this one.
     fn on_packet(
         &mut self,
         direction: Direction,
@@ -103,7 +105,7 @@ pub trait PacketHook: fmt::Debug + Send {
         orders: &mut Orders,
     ) -> Verdict;
 
-    /// A packet that was held until now goes on without an order: its time has come, or there is no room for more.
+    /// A held packet goes on without an order: its time has come, or there is no room for more packets.
     fn on_gone(&mut self, _held: Ticket) {}
 
     /// When [`on_deadline`](Self::on_deadline) is to be called next.
@@ -111,7 +113,7 @@ pub trait PacketHook: fmt::Debug + Send {
         None
     }
 
-    /// Its deadline has come.
+    /// The hook's deadline has come.
     fn on_deadline(&mut self, _now: Instant, _orders: &mut Orders) {}
 }
 

@@ -13,8 +13,8 @@ pub struct Unit {
     pub base: &'static str,
     /// A well-formed value, for messages.
     pub example: &'static str,
-    /// Suffixes with what to multiply and what to divide by to get the base unit; one of the two is 1, so that the
-    /// value is the double nearest to what was written. Kilo is 1000, kibi 1024.
+    /// The suffixes, each with a factor and a divisor that lead to the base unit. One of the two is 1, so that the value is the
+    /// double nearest to the written number. Kilo is 1000, kibi 1024.
     pub suffixes: &'static [(&'static str, f64, f64)],
 }
 
@@ -121,8 +121,8 @@ impl Unit {
         Some(number * times / per)
     }
 
-    /// What to say of `text` that is a number with a suffix that this unit does not have: ` (did you mean "11Mbps"?)` where
-    /// only the case of letters is wrong, else the suffixes there are; empty of other text.
+    /// A hint for `text` that is a number with an unknown suffix: ` (did you mean "11Mbps"?)` where only the case of letters is
+    /// wrong, else the suffixes that there are. Empty for other text.
     #[must_use]
     pub fn hint(&self, text: &str) -> String {
         let text = text.trim();
