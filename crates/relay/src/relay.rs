@@ -1,4 +1,4 @@
-//! The contract.
+//! The contract of a relay: the queue in front of a transmitter.
 
 use crate::here::Here;
 use crate::packet::{Handle, Packet};
@@ -8,24 +8,27 @@ use meshpace_radio::Peer;
 use meshpace_units::{Bytes, Instant, NodeId, Span};
 use std::fmt;
 
-/// What a relay wants to learn beside its packets. It is asked once; what is not asked for costs nothing.
+/// The reports that a relay wants beside its packets. The driver asks for them once; a report that is not
+/// wanted costs nothing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Asks {
-    /// Every frame that the node's station reads: [`Relay::heard`]. Listening costs an event for every frame in range.
+    /// Every frame that the node's station reads, by [`Relay::heard`]. This costs an event for every frame in range.
     pub frames: bool,
-    /// The data frames among them that are for others, and nothing else: [`Relay::heard`], for a quarter of the events.
+    /// Only those of the frames that carry data for other nodes, by [`Relay::heard`]. This costs a quarter of the
+    /// events.
     pub data_frames: bool,
-    /// What becomes of the packets at the MAC: [`Relay::reported`].
+    /// The MAC's reports about packets, by [`Relay::reported`].
     pub reports: bool,
-    /// That packets contend in the categories of their codepoints: it has queues for each. From others all packets go as best effort.
+    /// Packets contend in the categories of their codepoints: the relay has a queue for each category. Without this all packets go as
+    /// best effort.
     pub categories: bool,
-    /// How long the medium was busy: [`NodeView::busy_time`](crate::NodeView::busy_time).
+    /// The time for which the medium was busy: [`NodeView::busy_time`](crate::NodeView::busy_time).
     pub busy_time: bool,
-    /// How many conversations share the medium:
-    /// [`NodeView::conversations_beside`](crate::NodeView::conversations_beside). When one begins or ends,
-    /// [`Relay::handle_timeout`] is called.
+    /// The number of conversations that share the medium:
+    /// [`NodeView::conversations_beside`](crate::NodeView::conversations_beside). When a conversation begins
+    /// or ends, the driver calls [`Relay::handle_timeout`].
     pub conversations: bool,
-    /// How many conversations the nodes of a way hear of:
+    /// The number of conversations of which the nodes of a way hear:
     /// [`NodeView::conversations_counted`](crate::NodeView::conversations_counted).
     pub counted: bool,
     /// Each conversation's share of the air, worked out anew after each epoch of this length:
@@ -33,7 +36,7 @@ pub struct Asks {
     pub shares: Option<Span>,
 }
 
-/// What measures beside a queue, and changes nothing there.
+/// A measurement beside a queue. It changes nothing in the queue.
 pub trait Listener {
     /// Something happened at the MAC to a packet that was given out.
     fn reported(&mut self, here: &mut Here<'_>, report: &Report);
@@ -45,8 +48,8 @@ pub trait Listener {
     fn tells(&self, now: Instant, to: NodeId) -> Option<Pair>;
 }
 
-/// A queue in front of a transmitter, and whatever else acts between link layer and MAC. At a wired link the transmitter
-/// is the wire; there is no MAC that reports, and nothing to overhear.
+/// A queue in front of a transmitter, with everything else that acts between link layer and MAC. At a wired link the
+/// transmitter is the wire: no MAC reports, and no frame is overheard.
 ///
 /// The driver's side of the contract:
 /// - Whenever the transmitter is free and something may have changed (a packet came, one is through, a deadline has
@@ -55,53 +58,54 @@ pub trait Listener {
 /// - After each call it frees the packets given to [`Here::drop`], then reads [`poll_timeout`](Self::poll_timeout), and
 ///   calls [`handle_timeout`](Self::handle_timeout) at that time. Early or repeated calls are harmless.
 ///
-/// The relay's side: every packet that it was given comes out exactly once, by `dequeue` or by [`Here::drop`]; what
-/// [`purge`](Self::purge) names is dropped. It may add packets of its own for the next node ([probes](Packet::is_probe)) to the store, and
-/// give them out. A packet that waits may be changed ([`Here::packets`]), its `next_hop` not: purges and
-/// counters go by it.
+/// The relay's side of the contract: every packet that it was given comes out exactly once, by `dequeue` or by [`Here::drop`]; the packets
+/// that [`purge`](Self::purge) names are dropped. A relay may add packets of its own for the next node ([probes](Packet::is_probe)) to the
+/// store, and give them out. It may change a waiting packet ([`Here::packets`]), but not the packet's `next_hop`: purges and counters go
+/// by that.
 pub trait Relay: fmt::Debug + Send {
-    /// What it wants to be told.
+    /// The reports that this relay wants.
     fn asks(&self) -> Asks {
         Asks::default()
     }
 
-    /// A packet is to wait. If [`Here::is_free`], the driver asks for a packet right afterwards: one that is given out then
-    /// never waits, so it is to be taken however short the queue.
+    /// A packet is to wait. If [`Here::is_free`], the driver asks for a packet right afterwards. A packet given out then
+    /// never waits, so the relay takes it however short the queue is.
     fn enqueue(&mut self, here: &mut Here<'_>, packet: Handle);
 
-    /// The packet to send now; `None`: nothing waits, or what waits is held back until a deadline or a report.
+    /// The packet to send now; `None`: no packet waits, or the waiting packets are held back until a deadline
+    /// or a report.
     #[must_use]
     fn dequeue(&mut self, here: &mut Here<'_>) -> Option<Handle>;
 
-    /// The packet that [`dequeue`](Self::dequeue) would give now. `None` also from a relay whose law is about packets one by one: it
-    /// spaces them, or measures how long each takes.
+    /// The packet that [`dequeue`](Self::dequeue) would give now. A relay that treats packets one by one (spaces them, or measures
+    /// how long each takes) answers `None` always.
     #[must_use]
     fn head(&self, _here: &Here<'_>) -> Option<Handle> {
         None
     }
 
-    /// The packet to send in one frame with others for the neighbour `to`, if the next one is for it, of that priority where the relay
-    /// [asks](Asks::categories) for categories, and no larger than `room`. It is asked where the standard has frames of several packets; a
-    /// relay without a [`head`](Self::head) gives them one by one.
+    /// The next packet, to be sent in one frame with other packets for the neighbour `to`. The relay gives it if it is for that neighbour,
+    /// no larger than `room` and, where the relay [asks](Asks::categories) for categories, of that priority. The driver asks where the
+    /// standard has frames of several packets; a relay without a [`head`](Self::head) gives its packets one by one.
     #[must_use]
     fn dequeue_to(&mut self, here: &mut Here<'_>, to: Peer, room: Bytes) -> Option<Handle> {
         let head = here.packets.get(self.head(here)?);
         if head.next_hop == Some(to.node) && head.size <= room { self.dequeue(here) } else { None }
     }
 
-    /// Routing takes these packets back, for example because their next hop is gone: they are to be dropped, in the order
-    /// in which they would have gone out as far as that is known.
+    /// Routing takes these packets back, for example because their next hop is gone. The relay drops them in the order in
+    /// which they would have gone out, as far as that order is known.
     fn purge(&mut self, here: &mut Here<'_>, wanted: &mut dyn FnMut(&Packet) -> bool);
 
-    /// Packets that wait, held back or not.
+    /// The number of waiting packets, held back or not.
     fn len(&self) -> usize;
 
-    /// True if none waits.
+    /// True if no packet waits.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The listener that gets reports and frames, and answers for acknowledgements, where the relay itself has no use for
+    /// The listener that gets reports and frames, and answers for acknowledgements, where the relay itself does not use
     /// them.
     fn listener(&mut self) -> Option<&mut dyn Listener> {
         None
@@ -127,8 +131,8 @@ pub trait Relay: fmt::Debug + Send {
         }
     }
 
-    /// How long it expects a packet to take from the MAC here over the next four hops, or as many as there are to its
-    /// egress; for results.
+    /// The expected time that a packet takes from the MAC here over the next four hops, or over the hops to its
+    /// egress if those are fewer; for results.
     fn k_hop_delay(&self, _packet: &Packet) -> Option<Span> {
         None
     }
@@ -138,8 +142,8 @@ pub trait Relay: fmt::Debug + Send {
         Vec::new()
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) wants to be called next. A time that is not ahead is none: what is due now
-    /// is done now, and what waits for the transmitter is asked for when that is free.
+    /// The next time at which [`handle_timeout`](Self::handle_timeout) is due. A time that does not lie ahead counts as none: work that is
+    /// due now is done now, and the driver asks for waiting packets when the transmitter is free.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }

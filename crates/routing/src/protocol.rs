@@ -25,8 +25,8 @@ pub trait RoutingProtocol<P>: Debug + Send {
     /// If the packet is for this node.
     fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>);
 
-    /// Takes in a routing packet heard from neighbour `from`, with the time to live it was sent with. One of a protocol
-    /// that this node does not speak changes nothing.
+    /// A routing packet arrived from neighbour `from` with time to live `ttl`. A packet of another protocol changes
+    /// nothing.
     fn on_control(
         &mut self,
         now: Instant,
@@ -38,7 +38,8 @@ pub trait RoutingProtocol<P>: Debug + Send {
         let _ = (now, from, ttl, message, out);
     }
 
-    /// The MAC gave up `packet` on its way to `next_hop`: data and TCP acknowledgements. By default it ends there.
+    /// The MAC gave up `packet`, data or a TCP acknowledgement, on its way to `next_hop`. By default the packet is
+    /// dropped.
     fn on_link_failure(
         &mut self,
         now: Instant,
@@ -51,22 +52,22 @@ pub trait RoutingProtocol<P>: Debug + Send {
         out.push(Action::Drop { packet, reason: DropReason::LinkFailure });
     }
 
-    /// True if [`on_link_event`](Self::on_link_event) shall be called.
+    /// True if the driver is to call [`on_link_event`](Self::on_link_event).
     fn asks_for_link_events(&self) -> bool {
         false
     }
 
-    /// What the MAC found out about the link to `neighbour` otherwise than by a data packet that it gave up.
+    /// The MAC learnt something about the link to `neighbour`, apart from a data packet that it gave up.
     fn on_link_event(&mut self, now: Instant, neighbour: NodeId, event: LinkEvent, out: &mut Vec<Action<P>>) {
         let _ = (now, neighbour, event, out);
     }
 
-    /// When [`handle_timeout`](Self::handle_timeout) is due; `None`: nothing is armed.
+    /// The time at which [`handle_timeout`](Self::handle_timeout) is due; `None`: no timer runs.
     fn poll_timeout(&self) -> Option<Instant> {
         None
     }
 
-    /// Does what is due; too early a call does nothing.
+    /// Does the work that is due. A call that comes too early does nothing.
     fn handle_timeout(&mut self, now: Instant, out: &mut Vec<Action<P>>) {
         let _ = (now, out);
     }
@@ -74,11 +75,11 @@ pub trait RoutingProtocol<P>: Debug + Send {
     /// Hops to `destination` in the routing table, if it has a route: the `h` of the pacing schemes (schemes.md 1.2).
     fn hops_to(&self, now: Instant, destination: NodeId) -> Option<u32>;
 
-    /// The neighbour a packet for `destination` would go to now.
+    /// The neighbour to which a packet for `destination` would go now; `None`: there is no route.
     fn next_hop(&self, now: Instant, destination: NodeId) -> Option<NodeId>;
 
-    /// Link failures so far that took routes down or started a local repair. Since the MAC also gives up frames on
-    /// links that are fine, most of them are false.
+    /// The number of link failures so far that took routes down or started a local repair. The MAC also gives up
+    /// frames on links that are fine, so most of these failures are false.
     fn route_failures(&self) -> u64 {
         0
     }
@@ -93,7 +94,7 @@ pub enum LinkEvent {
     ControlGivenUp,
 }
 
-/// What a node's routing is made of.
+/// The material from which a node's routing is made.
 pub struct Site<'a> {
     /// The node.
     pub me: NodeId,
@@ -101,30 +102,31 @@ pub struct Site<'a> {
     pub values: &'a Values,
     /// The shortest ways over the mesh as it is at time 0.
     pub paths: &'a Arc<ShortestPaths>,
-    /// What using a link costs.
+    /// The cost of using a link.
     pub metric: fn(&LinkQuality) -> Cost,
-    /// The node's random stream of a name.
+    /// Gives the node's random stream of a name.
     pub stream: &'a dyn Fn(&'static str) -> Stream,
 }
 
-/// One way in which a protocol exists.
+/// A variant of a protocol.
 #[derive(Debug)]
 pub struct Profile {
-    /// The word that chooses it; `None`: the protocol has no other.
+    /// The word that chooses the variant; `None`: the protocol has only this one.
     pub word: Option<&'static str>,
-    /// For readers of reports: `AODV as in ns-2`.
+    /// The name of the variant in reports: `AODV as in ns-2`.
     pub title: &'static str,
     /// Makes the routing of a node at time 0.
     pub build: fn(&Site<'_>) -> Box<dyn RoutingProtocol<Handle>>,
 }
 
 impl Profile {
-    /// The only one of a protocol.
+    /// The only variant of a protocol.
     #[must_use]
     pub const fn only(title: &'static str, build: fn(&Site<'_>) -> Box<dyn RoutingProtocol<Handle>>) -> Self {
         Self { word: None, title, build }
     }
 }
 
-/// A routing protocol as it describes itself, and its profiles: the first unless the scenario chooses.
+/// A routing protocol as it describes itself, with its variants. The first variant holds unless the scenario
+/// chooses another.
 pub type ProtocolPart = Part<&'static [Profile]>;

@@ -1,4 +1,4 @@
-//! The law of a flow: what its driver tells it, and what it answers.
+//! The law of a flow: what its driver reports to it, and what it answers.
 //!
 //! | driver | where | tells | carries out |
 //! |---|---|---|---|
@@ -6,7 +6,7 @@
 //! | `daemon::ebpf::Engine` | the daemon's gateway on eBPF | round trips; what is acknowledged, at each look at the kernel's table | the spacing |
 //! | `daemon::host::Flows` | a sending host | round trips of the wireless part | the spacing, as a rate |
 //!
-//! A law is a file like `khd.rs` and a row of [`FLOW_LAWS`]; all drivers then run it. What the kernel's programs do carries out orders:
+//! A law is a file like `khd.rs` and a row of [`FLOW_LAWS`]; all drivers then run it. The kernel's programs only carry out orders:
 //! there is no law in them.
 
 mod maker;
@@ -22,32 +22,32 @@ use core::num::NonZeroU32;
 use meshpace_keys::{Part, Values};
 use meshpace_units::{Bytes, Instant, Span};
 
-/// A round trip over the part of the path that the law is for: of the latest segment that an acknowledgement covers, if that was
-/// sent once (schemes.md 1.3, rules 2 and 3).
+/// A round trip over the part of the path that the law is for. It is measured on the latest segment that an acknowledgement
+/// covers, if that segment was sent once (schemes.md 1.3, rules 2 and 3).
 #[derive(Clone, Copy, Debug)]
 pub struct RoundTrip<'a> {
-    /// When the acknowledgement came.
+    /// The time at which the acknowledgement came.
     pub now: Instant,
-    /// From the segment's departure at the driver, so without its wait there.
+    /// The round trip from the segment's departure at the driver; its wait there does not count.
     pub rtt: Span,
-    /// The largest payload that the flow has shown, or its MSS where the driver knows that.
+    /// The largest payload that the flow has shown, or its MSS where the driver knows the MSS; bytes.
     pub segment: Bytes,
-    /// The way.
+    /// The way through the mesh: hops and link rates.
     pub route: &'a Route,
-    /// Flows that share this law and have data on their way, this one included: 1, unless the law is kept for a host
-    /// (`gap_state = "host"`).
+    /// The number of flows that share this law and have data on their way, this flow included. It is 1 unless the
+    /// law is kept for a host (`gap_state = "host"`).
     pub sharing: u32,
-    /// How long it takes until what the law answers shows in what comes: the round trip to the sender and on to the receiver, without
-    /// the wait at the driver. `None` where the sender itself is paced, which answers at once.
+    /// The time until an answer of the law shows in the data that arrive: the round trip to the sender and on to the receiver,
+    /// without the wait at the driver. `None` where the sender itself is paced, which answers at once.
     pub answered: Option<Span>,
 }
 
-/// What became of a flow's packets since the law's latest call.
+/// News of a flow's packets since the law's latest call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// When the driver learnt of it.
+    /// The time at which the driver learnt the news.
     pub now: Instant,
-    /// Payload newly acknowledged.
+    /// Payload newly acknowledged, bytes.
     pub acked: Bytes,
     /// Segments that were sent again, by their sender or by the driver.
     pub again: u64,
@@ -55,30 +55,31 @@ pub struct Progress {
     pub marked: bool,
 }
 
-/// How a flow's packets are to leave.
+/// The pace at which a flow's packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlowPace {
-    /// Time between two packets in the mean; `None`: nothing is held back.
+    /// The mean time between two packets; `None`: nothing is held back.
     pub spacing: Option<Span>,
-    /// So many packets leave together, and then none for as many spacings.
+    /// The number of packets that leave together; after them no packet leaves for as many spacings.
     pub burst: NonZeroU32,
-    /// What the sender may have on its way at most; `None`: what it likes.
+    /// The most that the sender may have on its way; `None`: no limit.
     pub window: Option<Bytes>,
-    /// Packets that have waited for longer leave with the mark of congestion, if their transport knows that; `None`: no mark.
+    /// A packet that has waited for longer leaves with the mark of congestion, if its transport supports that; `None`: no
+    /// mark.
     pub mark_after: Option<Span>,
 }
 
 impl FlowPace {
-    /// Nothing is held back.
+    /// A pace that holds nothing back.
     pub const UNPACED: Self = Self { spacing: None, burst: NonZeroU32::MIN, window: None, mark_after: None };
 
-    /// One packet in this time.
+    /// A pace of one packet in this time.
     #[must_use]
     pub const fn every(spacing: Span) -> Self {
         Self { spacing: Some(spacing), ..Self::UNPACED }
     }
 
-    /// So many packets together, at that spacing in the mean.
+    /// A pace of so many packets together, at that mean spacing.
     #[must_use]
     pub const fn trains(spacing: Span, packets: NonZeroU32) -> Self {
         Self { burst: packets, ..Self::every(spacing) }
@@ -87,9 +88,9 @@ impl FlowPace {
 
 /// The law of one flow, or of one host's flows.
 ///
-/// It does not know where it runs: equal calls must give equal answers. Queue, repair and goodput control are the driver's; of the
-/// law's spacing and goodput control's cap the slower holds (schemes.md 3.4). An answer holds until the next; before the first one the
-/// driver's initial interval does (`gap_initial_interval`, `initial_interval`).
+/// A law does not know where it runs: equal calls must give equal answers. Queue, repair and goodput control belong to the driver. Of
+/// the law's spacing and goodput control's cap the slower one holds (schemes.md 3.4). An answer holds until the next answer; before
+/// the first one the driver's initial interval holds (`gap_initial_interval`, `initial_interval`).
 pub trait FlowLaw: Any + fmt::Debug + Send + Sync {
     /// A round trip was measured. `None`: the pace stays as it is.
     fn on_round_trip(&mut self, trip: &RoundTrip<'_>) -> Option<FlowPace>;
@@ -99,27 +100,28 @@ pub trait FlowLaw: Any + fmt::Debug + Send + Sync {
         None
     }
 
-    /// One access to the medium carries so many packets, as that of a radio which aggregates: they leave together from now on. `None`: by this
-    /// law they do not.
+    /// One access to the medium carries so many packets, at a radio that aggregates, and they leave together from now on. `None`: this law
+    /// sends no packets together.
     fn on_unit(&mut self, _now: Instant, _packets: NonZeroU32) -> Option<FlowPace> {
         None
     }
 
-    /// Goes by the parameters of `fresh`, which knows no flow yet, from now on; false if that is another law.
+    /// Takes the parameters of `fresh` from now on; `fresh` has seen no flow yet. False if `fresh` is another
+    /// law.
     #[must_use = "another law takes its place"]
     fn take_parameters(&mut self, fresh: &dyn FlowLaw) -> bool;
 
     /// A copy of the law with its state; a copy of a law without history is the law of a new flow.
     fn boxed(&self) -> Box<dyn FlowLaw>;
 
-    /// The law's figures at present, by name, which explain why a flow has its pace.
+    /// The law's present figures by name: they explain the flow's pace.
     fn figures(&self) -> Vec<(&'static str, f64)> {
         Vec::new()
     }
 }
 
 impl dyn FlowLaw {
-    /// TCP-GAP's law, if it is that: its steps can be written down.
+    /// TCP-GAP's law, if this law is TCP-GAP's: the steps of that law can be written down.
     #[must_use]
     pub fn rate_law(&self) -> Option<&RateLaw> {
         (self as &dyn Any).downcast_ref()
@@ -136,7 +138,7 @@ impl Clone for Box<dyn FlowLaw> {
 pub type FlowLawPart = Part<fn(&Values) -> Box<dyn FlowLaw>>;
 
 meshpace_keys::parts! {
-    /// The laws of flows. The first is TCP-GAP's, which a gateway has as `pacing`; each other one is a gateway's part by its own word, and
-    /// by that with `+goodput-control`, and a live daemon's `flow_law`.
+    /// The laws of flows. The first is TCP-GAP's, which a gateway has as `pacing`. Every other law is a part of a gateway under its own
+    /// word and under that word with `+goodput-control`, and a value of a live daemon's `flow_law`.
     pub static FLOW_LAWS: FlowLawPart = [khd, delay_rate];
 }

@@ -105,28 +105,30 @@ use meshpace_units::{Instant, Span};
 /// The sender takes the control of its [`Config`](crate::Config) when a connection begins. Equal calls must give equal
 /// answers: no clock, no random source.
 pub trait Control: CloneControl + Debug + Send + Sync {
-    /// What the sender has to keep for this control.
+    /// The state that the sender has to keep for this control.
     fn asks(&self) -> Asks {
         Asks::default()
     }
 
-    // What it is told.
+    // What the sender reports to its control.
 
-    /// The handshake is complete. `syn_lost`: its timer expired on the way; `mss`: payload of a full segment.
+    /// The handshake is complete. `syn_lost`: the SYN's timer expired before that; `mss`: payload of a full
+    /// segment, bytes.
     fn on_connected(&mut self, _syn_lost: bool, _mss: u32) {}
 
-    /// An acknowledgement arrived that is not above what was sent.
+    /// An acknowledgement arrived. It does not lie above the data that were sent.
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction;
 
-    /// The window of the part beside this one after the acknowledgement just handled, segments. [`Paced`] tells its pacing part.
+    /// The window, in segments, that the window part beside this part has after the acknowledgement just handled. [`Paced`]
+    /// reports it to its pacing part.
     fn on_window(&mut self, _now: Instant, _cwnd: f64, _ssthresh: Option<f64>) {}
 
-    /// The window part beside this one took the acknowledgement just handled for a sign of loss. [`Paced`] tells its
-    /// pacing part; a control used alone knows it already.
+    /// The window part beside this part took the acknowledgement just handled for a sign of loss. [`Paced`] reports
+    /// it to its pacing part; a control used alone knows it already.
     fn on_loss(&mut self) {}
 
-    /// The retransmission timer expired. True: a probe leaves instead and the timer restarts, so that it is no timeout yet (RFC
-    /// 8985, section 7.2: a probe is due no later than the timer).
+    /// The retransmission timer expired. The answer true means: a probe leaves instead and the timer restarts, so this is no
+    /// timeout yet (RFC 8985, section 7.2: a probe is due no later than the timer).
     fn probes(&mut self, _out: &Outstanding) -> bool {
         false
     }
@@ -152,104 +154,109 @@ pub trait Control: CloneControl + Debug + Send + Sync {
         }
     }
 
-    /// This much of what [`hole`](Self::hole) asked for is on its way, or is not there to be sent.
+    /// The part `taken` of the range that [`hole`](Self::hole) asked for is on its way, or is not there to be
+    /// sent.
     fn on_hole_taken(&mut self, _taken: Range<u64>) {}
 
-    /// Its [`deadline`](Self::deadline) is over. The next one is later.
+    /// The control's [`deadline`](Self::deadline) is over. The next deadline is later.
     fn on_deadline(&mut self, _now: Instant, _out: &Outstanding) -> Reaction {
         Reaction::Continue
     }
 
-    // What it answers.
+    // What the control answers.
 
-    /// When it wants to be asked again, whatever arrives. Controls with `deadlines` in [`Asks`] are asked.
+    /// The time at which the control is to be asked again, whatever arrives. The sender asks controls with
+    /// `deadlines` in [`Asks`].
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// How much may be outstanding; `None` says nothing of the window. `new_data`: nothing already sent would be sent again.
-    /// Less than a segment counts as one: how far apart those are is the pace's business.
+    /// The most that may be outstanding; `None` says nothing of the window. `new_data`: no data that were sent before would
+    /// be sent again. Less than a segment counts as one segment: the pace sets how far apart such segments are.
     fn window(&self, _mss: u32, _new_data: bool) -> Option<Allowance> {
         None
     }
 
-    /// New segments that may follow the acknowledgement just handled; `None` sets no limit besides the window. A pace that
-    /// gives permissions takes its place.
+    /// The number of new segments that may follow the acknowledgement just handled; `None` sets no limit besides the
+    /// window. Where the pace gives permissions, they replace this limit.
     fn burst(&self) -> Option<u32> {
         None
     }
 
-    /// Whether what has just left is to be pushed, so that a receiver which acknowledges thinly answers at once. `last`: nothing can
-    /// follow now.
+    /// True if the segment that has just left is to carry the push flag, so that a receiver which acknowledges thinly answers at
+    /// once. `last`: no segment can follow now.
     fn pushes(&self, _last: bool) -> bool {
         false
     }
 
-    /// When the next segment may leave; `None`: nothing is held back.
+    /// The time at which the next segment may leave; `None`: nothing is held back.
     fn pace(&self, _now: Instant) -> Option<Pace> {
         None
     }
 
-    /// Positions sent before that are to leave next, ahead of new data, whatever the windows say. Controls with `sack` in [`Asks`]
-    /// are asked each time something may leave, a segment a time. `unsent`: there are new data that the peer's window lets
-    /// out, so what is perhaps not lost can wait.
+    /// A range, sent before, that leaves next, ahead of new data, whatever the windows say. The sender asks controls with `sack`
+    /// in [`Asks`] each time something may leave, for one segment at a time. `unsent`: there are new data that the peer's window
+    /// lets out, so a segment that is perhaps not lost can wait.
     fn hole(&self, _unsent: bool) -> Option<Range<u64>> {
         None
     }
 
-    /// The first part of `range` that the peer is not known to have, which may be empty: after a timeout or a fast
-    /// retransmit that goes back, only that is sent again. Controls with `sack` in [`Asks`] are asked.
+    /// The first part of `range` that the peer, as far as is known, does not have; it may be empty. After a
+    /// timeout or a fast retransmit that goes back, only this part is sent again. The sender asks controls with
+    /// `sack` in [`Asks`].
     fn missing(&self, range: Range<u64>) -> Range<u64> {
         range
     }
 
-    /// Whether everything outstanding is sent again in order after a timeout, or where segments have become too big for the
-    /// path. If not, only what [`hole`](Self::hole) asks for is.
+    /// True if everything outstanding is sent again in order after a timeout, and where segments have become too big for
+    /// the path. If false, only the range that [`hole`](Self::hole) asks for is sent again.
     fn goes_back(&self) -> bool {
         true
     }
 
-    /// What relays on the way are asked, in a header beside every SYN and every segment with payload. They change it, the
-    /// receiver returns it, and it comes back as [`Ack::feedback`]. Controls with `relays` in [`Asks`] are asked.
+    /// The request to the relays on the way, in a header beside every SYN and every segment with payload. The relays
+    /// change it, the receiver returns it, and it comes back as [`Ack::feedback`]. The sender asks controls with `relays`
+    /// in [`Asks`].
     fn request(&self, _mss: u32) -> Option<Feedback> {
         None
     }
 
-    /// The retransmission timeout; `rto` is the estimator's, with its back-off.
+    /// The retransmission timeout. `rto` is the estimator's value with its back-off.
     fn timeout(&self, rto: Span) -> Span {
         rto
     }
 
-    // What there is to see of it.
+    // What can be seen of the control.
 
-    /// Its congestion window, for parts that have one of their own: it restarts after idleness, is rescaled with the
-    /// segment, and is seen, without a word from the part.
+    /// The control's congestion window, for parts that have one of their own. The sender restarts it after idleness,
+    /// rescales it with the segment and shows it; the part does nothing for that.
     fn congestion_window(&self) -> Option<&Window> {
         None
     }
 
-    /// The same, to be changed.
+    /// The same window, to be changed.
     fn congestion_window_mut(&mut self) -> Option<&mut Window> {
         None
     }
 
-    /// The congestion window in segments, without what fast recovery adds; `None` if it says nothing of the window.
+    /// The congestion window in segments, without the segments that fast recovery adds; `None` if the control says
+    /// nothing of the window.
     fn cwnd(&self) -> Option<f64> {
         self.congestion_window().map(Window::cwnd)
     }
 
-    /// The slow-start threshold in segments; `None` until something sets one.
+    /// The slow-start threshold in segments; `None` until it is first set.
     fn ssthresh(&self) -> Option<f64> {
         self.congestion_window()?.known_ssthresh()
     }
 
-    /// Its pacing.
+    /// The state of the control's pacing.
     fn pacing(&self) -> PacingView {
         PacingView::default()
     }
 }
 
-/// Cloning behind the box; every [`Control`] that is [`Clone`] has it.
+/// Clones a control in its box; every [`Control`] that is [`Clone`] has it.
 pub trait CloneControl {
     /// A copy in a box of its own.
     fn clone_box(&self) -> Box<dyn Control>;
