@@ -1,6 +1,6 @@
 //! From a scenario to a simulation at time 0.
 
-use crate::ends::{Directory, FlowEnds};
+use crate::ends::{Directory, FlowEnds, flow_of};
 use crate::flow::{Application, ConnectionSource, RunningFlow, TcpFlow, Transport, UdpFlow};
 use crate::measure::{Baseline, Meter};
 use crate::probe::Probe;
@@ -51,6 +51,7 @@ impl<'a> Simulation<'a> {
             });
             let path = flow.paths.map(|[there, _]| there);
             let account = self.network.open_account(flow.from, flow.to, path);
+            assert_eq!(flow_of(account) as usize, index, "accounts are opened in the order of the flows");
             flow.account = Some(account);
             self.probe.account(index, account);
         }

@@ -1,9 +1,9 @@
 //! The ends of the flows: their addresses and ports, and whose they are.
 
-use meshpace_relay::packet::{Body, Packet};
+use meshpace_relay::packet::{Account, Body, Packet};
 use meshpace_scenario::{App, Endpoint, Flow, Scenario};
 use meshpace_wire::protocol;
-use std::cell::Cell;
+use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 
 /// Ports of the ends that send the data: this + the flow's index.
@@ -23,7 +23,7 @@ pub enum Role {
 }
 
 /// Where a flow's data come from and where they go.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FlowEnds {
     /// Address and port of the sender.
     pub sender: SocketAddr,
@@ -31,24 +31,16 @@ pub struct FlowEnds {
     pub receiver: SocketAddr,
 }
 
-/// Finds the end of a flow that a packet is for.
+/// Finds the end of a flow that a packet is for, by its account and then by address and port: a packet of an earlier connection
+/// of the flow is for nobody.
 #[derive(Clone, Debug)]
 pub struct Directory {
-    /// Sorted by key.
-    ends: Vec<(Key, u32, Role)>,
-    /// The one that was found last: packets come one after another for the same.
-    latest: Cell<usize>,
+    /// By flow: the protocol's number, and the ends.
+    flows: Vec<(u8, FlowEnds)>,
+    /// The ends that are taken.
+    taken: BTreeSet<(u8, FlowEnds)>,
     /// The port that the next connection of a flow that opens several gets, if it is free.
     next_port: u16,
-}
-
-/// An end as the packets for it name it. What differs most stands first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Key {
-    ports: (u16, u16),
-    local: IpAddr,
-    remote: IpAddr,
-    protocol: u8,
 }
 
 impl FlowEnds {
@@ -79,36 +71,32 @@ fn address(scenario: &Scenario, end: Endpoint) -> IpAddr {
     })
 }
 
+/// The flow that an account is for: the simulation opens one a flow, in their order.
+pub(crate) const fn flow_of(account: Account) -> u32 {
+    account.0.get() - 1
+}
+
 impl Directory {
     /// The ends of all flows of a scenario.
     pub fn new(scenario: &Scenario) -> Self {
-        let mut ends = Vec::with_capacity(2 * scenario.flows.len());
-        for (index, flow) in scenario.flows.iter().enumerate() {
-            let FlowEnds { sender, receiver } = FlowEnds::new(scenario, index);
-            let protocol = protocol_of(flow);
-            ends.push((Key::new(protocol, sender, receiver), index as u32, Role::Sender));
-            ends.push((Key::new(protocol, receiver, sender), index as u32, Role::Receiver));
-        }
-        ends.sort_unstable_by_key(|end| end.0);
-        assert!(ends.windows(2).all(|pair| pair[0].0 < pair[1].0), "two flows have the same ends");
-        Self { ends, latest: Cell::new(0), next_port: first_free(scenario.flows.len()) }
+        let ends = |(index, flow)| (protocol_of(flow), FlowEnds::new(scenario, index));
+        let flows: Vec<_> = scenario.flows.iter().enumerate().map(ends).collect();
+        let taken: BTreeSet<_> = flows.iter().copied().collect();
+        assert!(taken.len() == flows.len(), "two flows have the same ends");
+        Self { next_port: first_free(flows.len()), flows, taken }
     }
 
     /// Other ends for a flow over TCP, which opens a new connection: a port that it does not have at the sender.
-    pub fn renew(&mut self, flow: u32, flows: usize, old: FlowEnds) -> FlowEnds {
-        self.ends.retain(|end| end.1 != flow);
+    pub fn renew(&mut self, flow: u32) -> FlowEnds {
+        let (protocol, old) = self.flows[flow as usize];
+        self.taken.remove(&(protocol, old));
         loop {
             let port = self.next_port;
-            self.next_port = port.checked_add(1).unwrap_or_else(|| first_free(flows));
-            let sender = SocketAddr::new(old.sender.ip(), port);
-            let new = FlowEnds { sender, ..old };
-            let back = Key::new(protocol::TCP, sender, old.receiver);
+            self.next_port = port.checked_add(1).unwrap_or_else(|| first_free(self.flows.len()));
+            let new = FlowEnds { sender: SocketAddr::new(old.sender.ip(), port), ..old };
             // More than 50,000 ports for at most 10,000 flows: there is a free one.
-            if let Err(at) = self.ends.binary_search_by_key(&back, |end| end.0) {
-                self.ends.insert(at, (back, flow, Role::Sender));
-                let there = Key::new(protocol::TCP, old.receiver, sender);
-                let at = self.ends.partition_point(|end| end.0 < there);
-                self.ends.insert(at, (there, flow, Role::Receiver));
+            if self.taken.insert((protocol, new)) {
+                self.flows[flow as usize].1 = new;
                 return new;
             }
         }
@@ -116,26 +104,18 @@ impl Directory {
 
     /// The flow, and the end of it, that a packet is for.
     pub fn receiver_of(&self, packet: &Packet) -> Option<(u32, Role)> {
-        let protocol = match packet.body {
-            Body::Tcp(_) => protocol::TCP,
-            Body::Udp(_) => protocol::UDP,
-            Body::Control(_) | Body::Arp(_) | Body::Opaque(_) | Body::Ethernet(_) => return None,
-        };
-        let key = Key::new(protocol, packet.destination_end(), packet.source_end());
-        if let Some((known, flow, role)) = self.ends.get(self.latest.get()) {
-            if *known == key {
-                return Some((*flow, *role));
-            }
+        let flow = flow_of(packet.account?);
+        let (protocol, FlowEnds { sender, receiver }) = self.flows.get(flow as usize)?;
+        let carried = matches!(packet.body, Body::Tcp(_) | Body::Udp(_));
+        if !carried || packet.body.protocol() != *protocol {
+            return None;
         }
-        let found = self.ends.binary_search_by_key(&key, |end| end.0).ok()?;
-        self.latest.set(found);
-        Some((self.ends[found].1, self.ends[found].2))
-    }
-}
-
-impl Key {
-    fn new(protocol: u8, local: SocketAddr, remote: SocketAddr) -> Self {
-        Self { ports: (local.port(), remote.port()), local: local.ip(), remote: remote.ip(), protocol }
+        let way = (packet.source_end(), packet.destination_end());
+        if way == (*sender, *receiver) {
+            Some((flow, Role::Receiver))
+        } else {
+            (way == (*receiver, *sender)).then_some((flow, Role::Sender))
+        }
     }
 }
 

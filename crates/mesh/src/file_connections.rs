@@ -46,13 +46,12 @@ impl Simulation<'_> {
             return false;
         }
         let now = self.now();
-        let flows = self.flows.len();
         let this = &mut self.flows[flow as usize];
         let Transport::Tcp(tcp) = &mut this.transport else {
             unreachable!("flow {flow} has files and no connection")
         };
         tcp.source.past = tcp.source.past.and(&Baseline::of(&tcp.sender, &tcp.receiver));
-        this.ends = self.directory.renew(flow, flows, this.ends);
+        this.ends = self.directory.renew(flow);
         [tcp.sender, tcp.receiver] = tcp.source.open(&this.ends, now);
         tcp.received = 0;
         this.application.written = 0;

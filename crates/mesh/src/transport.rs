@@ -1,12 +1,11 @@
 //! The ends of the flows: what arrives there, and what the connections send.
 
-use crate::ends::Role;
+use crate::ends::{FlowEnds, Role};
 use crate::flow::{RunningFlow, TcpFlow, Transport};
 use crate::simulation::{Simulation, Timer};
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_relay::packet::{Body, Class, Host, Packet, Report, Request, ReturnedFeedback, Ticket};
-use meshpace_scenario as scenario;
-use meshpace_tcp::{Arrival, Segment, Transmit};
+use meshpace_tcp::{Arrival, Connection, Segment, Transmit};
 use std::num::NonZeroU16;
 
 impl Simulation<'_> {
@@ -55,10 +54,9 @@ impl Simulation<'_> {
         let route = Some(self.route_of_flow(flow, travelled));
         let sender = &mut self.tcp(flow).sender;
         sender.handle_segment(now, segment, &arrival(packet, route));
-        let pace = sender.pacing();
-        let meter = &mut self.meter.flows[flow as usize];
-        if meter.is_measuring() && segment.flags.ack {
-            meter.acknowledged(pace);
+        if self.meter.flows[flow as usize].is_measuring() && segment.flags.ack {
+            let pace = self.tcp(flow).sender.pacing();
+            self.meter.flows[flow as usize].acknowledged(pace);
         }
         self.pump(flow, true);
         self.after_file(flow);
@@ -101,7 +99,7 @@ impl Simulation<'_> {
             return;
         }
         let (flow, sender) = (index / 2, index % 2 == 0);
-        self.connection(flow, sender).handle_timeout(now);
+        self.flows[flow as usize].connection(sender).handle_timeout(now);
         self.pump(flow, sender);
         self.after_file(flow);
     }
@@ -111,78 +109,33 @@ impl Simulation<'_> {
         let index = u32::from(ticket.0.get()) - 1;
         let (flow, sender) = (index / 2, index % 2 == 0);
         let now = self.now();
-        self.connection(flow, sender).handle_departure(now);
+        self.flows[flow as usize].connection(sender).handle_departure(now);
         self.pump(flow, sender);
         self.after_file(flow);
     }
 
     fn tcp(&mut self, flow: u32) -> &mut TcpFlow {
-        match &mut self.flows[flow as usize].transport {
-            Transport::Tcp(tcp) => tcp,
-            Transport::Udp(_) => unreachable!("flow {flow} runs over TCP"),
-        }
-    }
-
-    fn connection(&mut self, flow: u32, sender: bool) -> &mut meshpace_tcp::Connection {
-        let tcp = self.tcp(flow);
-        if sender { &mut tcp.sender } else { &mut tcp.receiver }
+        self.flows[flow as usize].tcp()
     }
 
     /// Sends what a connection has to send, and sets its alarm.
     pub(crate) fn pump(&mut self, flow: u32, sender: bool) {
         let now = self.now();
-        while let Some(transmit) = self.connection(flow, sender).poll_transmit(now) {
-            self.send_segment(flow, sender, &transmit);
+        let Self { network, flows, meter, connection_alarms, .. } = self;
+        let (this, meter) = (&mut flows[flow as usize], &mut meter.flows[flow as usize]);
+        let (here, number) = (if sender { this.from } else { this.to }, end_of(flow, sender));
+        while let Some(transmit) = this.connection(sender).poll_transmit(now) {
+            if sender && transmit.first_transmission {
+                meter.sent_first(now, transmit.offset);
+                this.application.first_packet.get_or_insert(now);
+            }
+            let counts = transmit.segment.payload > 0 && this.connection(sender).asks_departures();
+            network.send_told(here, this.packet(sender, &transmit), counts.then(|| ticket(number)));
         }
-        let connection = self.connection(flow, sender);
+        let connection = this.connection(sender);
         while connection.poll_event().is_some() {}
         let deadline = connection.poll_timeout();
-        let index = end_of(flow, sender);
-        self.network.arm(&mut self.connection_alarms[index as usize], deadline, Timer::Connection(index));
-    }
-
-    fn send_segment(&mut self, flow: u32, sender: bool, transmit: &Transmit) {
-        let now = self.now();
-        if sender && transmit.first_transmission {
-            self.meter.flows[flow as usize].sent_first(now, transmit.offset);
-            if transmit.segment.payload > 0 {
-                self.flows[flow as usize].application.first_packet.get_or_insert(now);
-            }
-        }
-        let end = self.connection(flow, sender);
-        let size = end.wire_length(&transmit.segment);
-        let counts = transmit.segment.payload > 0 && end.asks_departures();
-        let RunningFlow { from, to, ends, paths, account, spec: scenario::Flow { dscp, .. }, .. } =
-            &self.flows[flow as usize];
-        let (here, source, destination) =
-            if sender { (*from, ends.sender, ends.receiver) } else { (*to, ends.receiver, ends.sender) };
-        let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
-        let body = Body::Tcp(transmit.segment);
-        let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
-        (packet.ecn, packet.dscp) = (transmit.ecn, *dscp);
-        packet.path = paths.map(|[there, back]| if sender { there } else { back });
-        packet.account = *account;
-        if transmit.request.is_some() || transmit.answer.is_some() || transmit.report.is_some() {
-            self.add_headers(flow, sender, transmit, &mut packet);
-        }
-        let ticket = counts.then(|| ticket(end_of(flow, sender)));
-        self.network.send_told(here, packet, ticket);
-    }
-
-    /// What the sender asks of relays, or what the receiver returns of it and reports, beside TCP's header.
-    #[cold]
-    fn add_headers(&mut self, flow: u32, sender: bool, transmit: &Transmit, packet: &mut Packet) {
-        let length = self.tcp(flow).sender.asks().relays.unwrap_or(0);
-        if let Some(said) = transmit.request {
-            packet.set_shim(&Request { said, length });
-        }
-        if let Some(said) = transmit.answer {
-            packet.set_shim(&ReturnedFeedback { said, length });
-        }
-        if let Some(said) = transmit.report {
-            let length = self.connection(flow, sender).report_length().unwrap_or(0);
-            packet.set_shim(&Report { said, length });
-        }
+        network.arm(&mut connection_alarms[number as usize], deadline, Timer::Connection(number));
     }
 
     /// `bytes` of payload arrived in order; `packets` of them for the batches.
@@ -195,6 +148,55 @@ impl Simulation<'_> {
     /// True if the flow's pacing happens at the gateway: its data come from the wired part.
     pub(crate) fn is_downward(&self, flow: usize) -> bool {
         matches!((self.flows[flow].from, self.flows[flow].to), (Host::Wired(_), Host::Mesh(_)))
+    }
+}
+
+impl RunningFlow<'_> {
+    /// Its TCP.
+    fn tcp(&mut self) -> &mut TcpFlow {
+        match &mut self.transport {
+            Transport::Tcp(tcp) => tcp,
+            Transport::Udp(_) => unreachable!("{} runs over TCP", self.spec.id),
+        }
+    }
+
+    /// One of its two connections.
+    fn connection(&mut self, sender: bool) -> &mut Connection {
+        let tcp = self.tcp();
+        if sender { &mut tcp.sender } else { &mut tcp.receiver }
+    }
+
+    /// The packet with a segment of one of its two connections.
+    fn packet(&mut self, sender: bool, transmit: &Transmit) -> Packet {
+        let size = self.connection(sender).wire_length(&transmit.segment);
+        let FlowEnds { sender: first, receiver: second } = self.ends;
+        let (source, destination) = if sender { (first, second) } else { (second, first) };
+        let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
+        let body = Body::Tcp(transmit.segment);
+        let mut packet = Packet::new(source.ip(), destination.ip(), size, class, body);
+        (packet.ecn, packet.dscp) = (transmit.ecn, self.spec.dscp);
+        packet.path = self.paths.map(|[there, back]| if sender { there } else { back });
+        packet.account = self.account;
+        if transmit.request.is_some() || transmit.answer.is_some() || transmit.report.is_some() {
+            self.add_headers(sender, transmit, &mut packet);
+        }
+        packet
+    }
+
+    /// What the sender asks of relays, or what the receiver returns of it and reports, beside TCP's header.
+    #[cold]
+    fn add_headers(&mut self, sender: bool, transmit: &Transmit, packet: &mut Packet) {
+        let length = self.tcp().sender.asks().relays.unwrap_or(0);
+        if let Some(said) = transmit.request {
+            packet.set_shim(&Request { said, length });
+        }
+        if let Some(said) = transmit.answer {
+            packet.set_shim(&ReturnedFeedback { said, length });
+        }
+        if let Some(said) = transmit.report {
+            let length = self.connection(sender).report_length().unwrap_or(0);
+            packet.set_shim(&Report { said, length });
+        }
     }
 }
 

@@ -4,7 +4,7 @@ use super::Moments;
 use meshpace_tcp::Connection;
 use meshpace_tcp::control::PacingView;
 use meshpace_units::{Instant, Quantiles, Span};
-use std::collections::BTreeMap;
+use std::collections::VecDeque;
 
 /// What both ends have counted at some moment.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,8 +83,8 @@ pub struct FlowMeter {
     pub cwnd: Moments,
     /// Goodputs of the file transfers that ended in the measured interval, bit/s.
     pub transfers: Moments,
-    /// When the flow's data first went out, by stream offset; removed at the first arrival.
-    first_sent: BTreeMap<u64, Instant>,
+    /// When the flow's data first went out, by stream offset and in its order; removed at the first arrival.
+    first_sent: VecDeque<(u64, Instant)>,
     /// Which datagrams have arrived, a bit each by number.
     datagrams: Vec<u64>,
     measuring: bool,
@@ -99,20 +99,34 @@ impl FlowMeter {
 
     /// Data at `offset` of the stream (or the packet with that number) is handed to the network for the first time.
     pub fn sent_first(&mut self, now: Instant, offset: u64) {
-        self.first_sent.entry(offset).or_insert(now);
+        if self.first_sent.back().is_none_or(|last| last.0 < offset) {
+            self.first_sent.push_back((offset, now));
+        } else if let Err(place) = self.place_of(offset) {
+            self.first_sent.insert(place, (offset, now));
+        }
     }
 
     /// Data at `offset` arrived after `hops` wireless hops; only the first arrival counts.
     pub fn arrived(&mut self, now: Instant, offset: u64, hops: u32) {
-        if let Some(sent) = self.first_sent.remove(&offset) {
+        let place = self.place_of(offset);
+        if let Some((_, sent)) = place.ok().and_then(|place| self.first_sent.remove(place)) {
             self.counts(now.saturating_since(sent), hops);
+        }
+    }
+
+    /// Where the departure of the data at `offset` is noted, or would be.
+    fn place_of(&self, offset: u64) -> Result<usize, usize> {
+        // Mostly they arrive in order.
+        match self.first_sent.front() {
+            Some(first) if first.0 == offset => Ok(0),
+            _ => self.first_sent.binary_search_by_key(&offset, |sent| sent.0),
         }
     }
 
     /// Everything below `offset` is known to have arrived: what is still noted there was sent in other segments.
     pub fn forget_below(&mut self, offset: u64) {
-        while let Some(entry) = self.first_sent.first_entry().filter(|entry| *entry.key() < offset) {
-            entry.remove();
+        while self.first_sent.front().is_some_and(|first| first.0 < offset) {
+            self.first_sent.pop_front();
         }
     }
 
@@ -196,6 +210,30 @@ mod tests {
         meter.arrived(at(90), 0, 3);
         assert_eq!((meter.distinct_packets, meter.delay.mean()), (1, Some(0.08)));
         assert_eq!(meter.median_hops(), Some(3));
+    }
+
+    #[test]
+    fn arrivals_find_their_departures_in_whatever_order_both_come() {
+        let mut meter = FlowMeter::default();
+        let at = |ms| Instant::ZERO + Span::from_millis(ms);
+        meter.begin();
+        // The third was sent in other segments than before: it begins in the middle of one.
+        for (ms, offset) in [(0, 0), (1, 1000), (2, 500), (3, 1500)] {
+            meter.sent_first(at(ms), offset);
+        }
+        let delays = [(500, 62), (1500, 73), (0, 80), (500, 90), (1000, 91)].map(|(offset, ms)| {
+            let before = meter.delay.mean().unwrap_or(0.0) * meter.delay.count() as f64;
+            meter.arrived(at(ms), offset, 1);
+            let sum = meter.delay.mean().unwrap_or(0.0) * meter.delay.count() as f64;
+            ((sum - before) * 1e3).round()
+        });
+        assert_eq!(delays, [60.0, 70.0, 80.0, 0.0, 90.0], "ms");
+        meter.sent_first(at(100), 2000);
+        meter.sent_first(at(101), 3000);
+        meter.forget_below(3000);
+        meter.arrived(at(110), 2000, 1);
+        meter.arrived(at(111), 3000, 1);
+        assert_eq!(meter.distinct_packets, 5);
     }
 
     #[test]
