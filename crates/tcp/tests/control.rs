@@ -232,6 +232,27 @@ fn what_comes_with_an_acknowledgement_is_told() {
     assert!(timeouts[1].starts_with("timeout") && timeouts[1].ends_with("1461 1461 2921"), "{timeouts:?}");
 }
 
+#[test]
+fn until_something_is_written_only_the_acknowledgement_of_the_syn_is_told() {
+    let listener = Listener::default();
+    let told = listener.told.clone();
+    let mut end = End::new(listener);
+    let told = || told.lock().unwrap().drain(..).count();
+    assert_eq!(told(), 1);
+    let data = |number: u32| {
+        move |segment: &mut Segment| (segment.seq, segment.payload) = (PEER + 1 + number * 100, 100)
+    };
+    end.segment(10, &Arrival::default(), data(0));
+    end.segment(20, &Arrival::default(), |segment| segment.seq = PEER + 101);
+    assert_eq!((told(), end.tcp.delivered()), (0, 100));
+    end.write(30, MSS);
+    end.segment(40, &Arrival::default(), data(1));
+    let acknowledges =
+        |segment: &mut Segment| (segment.seq, segment.ack) = (PEER + 201, ISS + 1 + MSS as u32);
+    end.segment(50, &Arrival::default(), acknowledges);
+    assert_eq!((told(), end.tcp.delivered()), (2, 200));
+}
+
 /// A window that is nothing but a number: three segments, two after a loss.
 #[derive(Clone, Debug)]
 struct Steady(Window);

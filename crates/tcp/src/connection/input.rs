@@ -37,12 +37,9 @@ impl Connection {
     }
 
     fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
-        let way = SegmentContext {
-            ecn: arrival.ecn,
-            transit: self.transit(now, segment),
-            echo: self.echoed(now, segment),
-            timeout: self.sender.rto(),
-        };
+        // Only of payload anybody asks how it came.
+        let way =
+            if segment.payload > 0 { self.way(now, segment, arrival) } else { SegmentContext::default() };
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let stamp = segment.options.timestamps.filter(|_| self.timestamps);
         let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;
@@ -118,8 +115,10 @@ impl Connection {
         }
         let window_held = before.0 == self.sender.edge;
         let pure = segment.is_pure_ack() && (window_held || !self.config.duplicates_keep_window);
-        let event = self.ack_event(now, segment, ack, arrival, pure);
-        self.sender.on_ack(&event);
+        if ack > self.sender.una || self.sender.has_written() {
+            let event = self.ack_event(now, segment, ack, arrival, pure);
+            self.sender.on_ack(&event);
+        }
         if self.sender.una > before.1 {
             self.on_progress();
         }
@@ -190,6 +189,12 @@ impl Connection {
         let ms = self.clock(now).wrapping_sub(stamp.echo);
         // A clock that ran backwards would make this huge; an echo within its own unit counts as one.
         (ms < 1 << 31).then(|| (stamp.echo, Span::from_millis(u64::from(ms.max(1)))))
+    }
+
+    /// How a segment came.
+    fn way(&self, now: Instant, segment: &Segment, arrival: &Arrival) -> SegmentContext {
+        let (transit, echo) = (self.transit(now, segment), self.echoed(now, segment));
+        SegmentContext { ecn: arrival.ecn, transit, echo, timeout: self.sender.rto() }
     }
 
     /// How long a segment was on its way, as far as it says when it left.

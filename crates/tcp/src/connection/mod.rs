@@ -250,8 +250,8 @@ impl Connection {
 
     /// What its control asks its surroundings for.
     #[must_use]
-    pub fn asks(&self) -> Asks {
-        self.sender.control.asks()
+    pub const fn asks(&self) -> Asks {
+        self.sender.asks
     }
 
     /// True if the driver has to say when segments with data have left the host: [`handle_departure`](Self::handle_departure).

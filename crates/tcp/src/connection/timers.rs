@@ -23,6 +23,15 @@ pub(super) struct Timers {
     asked: Option<Instant>,
 }
 
+/// The earlier of two deadlines, as far as there are any.
+fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
+    match (one, other) {
+        (Some(one), Some(other)) => Some(one.min(other)),
+        (Some(at), None) | (None, Some(at)) => Some(at),
+        (None, None) => None,
+    }
+}
+
 impl Timers {
     pub(super) const fn heard(&mut self, now: Instant) {
         self.heard = Some(now);
@@ -42,7 +51,6 @@ impl Connection {
         let pacer = if sends { self.sender.release_at(self.now) } else { None };
         let acknowledgement = self.receiver.as_ref().and_then(|receiver| receiver.ack_deadline());
         [
-            self.sender.timer,
             self.sender.control_deadline(),
             pacer,
             acknowledgement,
@@ -51,8 +59,7 @@ impl Connection {
             self.keep_alive_at(),
         ]
         .into_iter()
-        .flatten()
-        .min()
+        .fold(self.sender.timer, sooner)
     }
 
     /// Does what is due at `now`.

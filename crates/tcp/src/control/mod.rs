@@ -116,7 +116,8 @@ pub trait Control: CloneControl + Debug + Send + Sync {
     /// segment, bytes.
     fn on_connected(&mut self, _syn_lost: bool, _mss: u32) {}
 
-    /// An acknowledgement arrived. It does not lie above the data that were sent.
+    /// An acknowledgement arrived. It does not lie above the data that were sent. Until the application has written something, the
+    /// sender reports only the acknowledgement of the SYN.
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction;
 
     /// The window, in segments, that the window part beside this part has after the acknowledgement just handled. [`Paced`]

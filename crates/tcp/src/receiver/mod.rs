@@ -35,7 +35,7 @@ pub(crate) struct Taken {
 }
 
 /// What the packet of a segment says of its way.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SegmentContext {
     pub(crate) ecn: Ecn,
     pub(crate) transit: Option<Transit>,

@@ -181,8 +181,12 @@ impl Sender {
     }
 
     /// True if nothing leaves before something has left the host.
+    #[inline]
     pub(super) fn waits_for_host(&self, now: Instant) -> bool {
-        let Some(in_host) = &self.in_host else { return false };
+        self.in_host.as_ref().is_some_and(|in_host| self.has_filled(in_host, now))
+    }
+
+    fn has_filled(&self, in_host: &InHost, now: Instant) -> bool {
         let again = self.resend.is_some() || self.nxt < self.max || self.hole().is_some();
         let flow = self.burst_flow(self.nxt.saturating_add(u64::from(self.mss)));
         in_host.is_full(now, self.una, &flow, again)

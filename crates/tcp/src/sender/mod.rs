@@ -148,6 +148,11 @@ impl Sender {
         self.end + self.fin as u64
     }
 
+    /// True if there ever was something to send after the SYN.
+    pub(crate) const fn has_written(&self) -> bool {
+        self.final_position() > 1
+    }
+
     /// True if something sent is not acknowledged.
     pub(crate) const fn outstanding(&self) -> bool {
         self.una < self.max
@@ -320,7 +325,7 @@ impl Sender {
 
     /// When the pace will let the next waiting segment out; `None` if nothing waits for it.
     pub(crate) fn release_at(&self, now: Instant) -> Option<Instant> {
-        if self.waits_for_host(now) {
+        if self.is_through() || self.waits_for_host(now) {
             return None;
         }
         let pace = self.control.pace(now)?;

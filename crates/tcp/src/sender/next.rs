@@ -17,23 +17,39 @@ impl Sender {
 
     /// The position that the next segment must not pass by the sender's own rules (not the peer's).
     pub(super) fn own_edge(&self, new_data: bool) -> u64 {
-        let window = self.allowance(new_data).bytes;
+        self.edge_of(self.allowance(new_data))
+    }
+
+    /// The same by what the control allows.
+    fn edge_of(&self, allowance: Allowance) -> u64 {
         let limit = self.limit.map_or(u64::MAX, |segments| u64::from(segments) * u64::from(self.mss));
-        self.una.saturating_add(window.min(limit))
+        self.una.saturating_add(allowance.bytes.min(limit))
     }
 
     /// What the windows allow to be sent next, in order; `None` if they allow nothing or nothing waits.
     pub(crate) fn next_chunk(&self) -> Option<Chunk> {
+        self.next_allowed().map(|(chunk, _)| chunk)
+    }
+
+    /// The same with what the control allows.
+    fn next_allowed(&self) -> Option<(Chunk, Allowance)> {
         if self.burst == Some(0) {
             return None;
         }
         let Range { start, end } = self.next_range();
         let waiting = end.min(self.end).saturating_sub(start);
+        if waiting == 0 && !(self.fin && start == self.end) {
+            return None;
+        }
+        let allowance = self.allowance(start == self.max);
         if waiting == 0 {
-            return (self.fin && start == self.end).then_some(Chunk { start, length: 0, fin: true });
+            return Some((Chunk { start, length: 0, fin: true }, allowance));
         }
         let length = waiting.min(u64::from(self.mss));
-        if start + length > self.own_edge(start == self.max) { None } else { self.fitting(start, length) }
+        if start + length > self.edge_of(allowance) {
+            return None;
+        }
+        Some((self.fitting(start, length)?, allowance))
     }
 
     /// Where the next segment in order is: going back, only what the peer is not known to have.
@@ -134,7 +150,17 @@ impl Sender {
         }
     }
 
+    /// True if everything written is acknowledged, and nothing is left to be sent.
+    pub(super) fn is_through(&self) -> bool {
+        let nothing_out = self.una == self.max && self.nxt == self.max && self.queue.is_empty();
+        nothing_out && self.nxt >= self.final_position() && self.resend.is_none()
+    }
+
     fn choose(&mut self, now: Instant) -> Option<Chunk> {
+        if self.is_through() {
+            (self.due, self.forced) = (None, false);
+            return None;
+        }
         let pace = self.control.pace(now);
         let all_queue = pace.is_some_and(|pace| pace.discipline == Discipline::QueueAll);
         if self.resend == Some(Resend::Fast) && !all_queue {
@@ -201,10 +227,9 @@ impl Sender {
         if let Some(hole) = self.take_hole() {
             return Some(hole);
         }
-        let chunk = self.next_chunk()?;
-        let chunk = if self.tell_idling(now) { self.next_chunk()? } else { chunk };
-        let new_data = chunk.start == self.max;
-        let Allowance { bytes, extension } = self.allowance(new_data);
+        let next = self.next_allowed()?;
+        let (chunk, Allowance { bytes, extension }) =
+            if self.tell_idling(now) { self.next_allowed()? } else { next };
         if chunk.end() + extension > self.una.saturating_add(bytes) {
             self.limited += u64::from(chunk.length);
         }
@@ -215,9 +240,11 @@ impl Sender {
 
     /// Data leave after nothing was outstanding for a retransmission timeout: the control hears of it once. True if it does.
     fn tell_idling(&mut self, now: Instant) -> bool {
-        let rto = self.rto();
-        let silence = now.saturating_since(self.last_activity);
-        let idled = !self.outstanding() && self.nxt == self.una && silence >= rto;
+        if self.outstanding() || self.nxt != self.una {
+            return false;
+        }
+        let (silence, rto) = (now.saturating_since(self.last_activity), self.rto());
+        let idled = silence >= rto;
         if idled {
             let timeouts = silence.as_nanos() / rto.as_nanos().max(1);
             self.control
