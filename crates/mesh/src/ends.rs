@@ -110,12 +110,14 @@ impl Directory {
         if !carried || packet.body.protocol() != *protocol {
             return None;
         }
-        let way = (packet.source_end(), packet.destination_end());
-        if way == (*sender, *receiver) {
-            Some((flow, Role::Receiver))
-        } else {
-            (way == (*receiver, *sender)).then_some((flow, Role::Sender))
-        }
+        // The ports of both ends differ, and are compared faster than addresses.
+        let (role, source, destination) = match packet.body.ports() {
+            ports if ports == (sender.port(), receiver.port()) => (Role::Receiver, sender, receiver),
+            ports if ports == (receiver.port(), sender.port()) => (Role::Sender, receiver, sender),
+            _ => return None,
+        };
+        let same = packet.source == source.ip() && packet.destination == destination.ip();
+        same.then_some((flow, role))
     }
 }
 

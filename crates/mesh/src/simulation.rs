@@ -51,7 +51,7 @@ impl Simulation<'_> {
     pub fn run(&mut self, end: Instant) {
         while let Some(step) = self.network.step(end, self.probe) {
             match step {
-                Step::Arrival(_, packet) => self.arrive(&packet),
+                Step::Arrival(_, ref packet) => self.arrive(packet),
                 Step::Left(ticket) => self.left_host(ticket),
                 Step::Timer(timer) => self.fires(timer),
             }

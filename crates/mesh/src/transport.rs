@@ -51,7 +51,8 @@ impl Simulation<'_> {
 
     fn sender_input(&mut self, flow: u32, segment: &Segment, packet: &Packet) {
         let (now, travelled) = (self.now(), u32::from(packet.travelled));
-        let route = Some(self.route_of_flow(flow, travelled));
+        let asks = self.tcp(flow).sender.asks();
+        let route = asks.route.then(|| self.route_of_flow(flow, travelled));
         let sender = &mut self.tcp(flow).sender;
         sender.handle_segment(now, segment, &arrival(packet, route));
         if self.meter.flows[flow as usize].is_measuring() && segment.flags.ack {
@@ -62,7 +63,7 @@ impl Simulation<'_> {
         self.after_file(flow);
     }
 
-    /// The wireless way as the sender of a flow has it, of an acknowledgement that came over so many links.
+    /// The wireless way as the sender of a flow that asks for it has it, of an acknowledgement that came over so many links.
     fn route_of_flow(&mut self, flow: u32, travelled: u32) -> Route {
         let RunningFlow { from, paths, .. } = &self.flows[flow as usize];
         let (from, path) = (*from, paths.map(|[_, back]| back));
@@ -77,16 +78,9 @@ impl Simulation<'_> {
         Route { hops: Some(travelled), rates: tcp.rates.clone() }
     }
 
-    /// The rates of the wireless links ahead of a sender in the mesh that asks for them, where links differ in rate.
+    /// The rates of the wireless links ahead of a sender in the mesh, where links differ in rate.
     fn rates_of_flow(&self, flow: u32) -> Option<LinkRates> {
-        let RunningFlow { from, ends, paths, transport: Transport::Tcp(tcp), .. } =
-            &self.flows[flow as usize]
-        else {
-            return None;
-        };
-        if !tcp.sender.asks().route {
-            return None;
-        }
+        let RunningFlow { from, ends, paths, .. } = &self.flows[flow as usize];
         if let (Host::Mesh(_), Some([there, _])) = (from, paths) {
             return self.network.rates_on(*there);
         }
@@ -169,7 +163,7 @@ impl RunningFlow<'_> {
     /// The packet with a segment of one of its two connections.
     fn packet(&mut self, sender: bool, transmit: &Transmit) -> Packet {
         let size = self.connection(sender).wire_length(&transmit.segment);
-        let FlowEnds { sender: first, receiver: second } = self.ends;
+        let FlowEnds { sender: first, receiver: second } = &self.ends;
         let (source, destination) = if sender { (first, second) } else { (second, first) };
         let class = if sender || transmit.segment.payload > 0 { Class::Data } else { Class::Ack };
         let body = Body::Tcp(transmit.segment);

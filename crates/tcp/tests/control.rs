@@ -143,7 +143,7 @@ impl Control for Mender {
 
     fn on_ack(&mut self, ack: &Ack<'_>) -> Reaction {
         if let (AckKind::Duplicate, Some([Some((left, _)), ..])) = (ack.kind, ack.sack) {
-            self.hole = Some(ack.out.una + MSS..left);
+            self.hole = Some(ack.out.una + MSS..*left);
         }
         Reaction::Continue
     }

@@ -149,7 +149,8 @@ impl Connection {
 
     /// An acceptable acknowledgement of our SYN arrived.
     pub(super) fn on_ack_of_syn(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) {
-        let event = self.ack_event(now, segment, 1, arrival, false);
+        let reported = self.reported(segment);
+        let event = self.ack_event(now, segment, 1, (arrival, reported.as_ref()), false);
         self.sender.on_ack(&event);
         self.syn_due = false;
         self.on_connected();

@@ -2,6 +2,7 @@
 
 use super::{Connection, State};
 use crate::ack_policy::Transit;
+use crate::control::SackRanges;
 use crate::event::{Arrival, Closing, Event, Received};
 use crate::position;
 use crate::receiver::SegmentContext;
@@ -18,7 +19,9 @@ impl Connection {
     /// business.
     pub fn handle_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
         self.now = now;
-        self.answered = arrival.request.or(self.answered);
+        if arrival.request.is_some() {
+            self.answered = arrival.request;
+        }
         match self.state {
             State::Closed => {
                 self.reset = super::reset_for(segment).map(Box::new);
@@ -86,7 +89,7 @@ impl Connection {
             receiver.remember(now, stamp.value, start);
         }
         self.timers.heard(now);
-        if !self.on_ack(now, segment, arrival) {
+        if !self.on_ack(now, segment, arrival) || length == 0 {
             return Received::default();
         }
         self.on_payload(now, segment, start, way)
@@ -116,7 +119,8 @@ impl Connection {
         let window_held = before.0 == self.sender.edge;
         let pure = segment.is_pure_ack() && (window_held || !self.config.duplicates_keep_window);
         if ack > self.sender.una || self.sender.has_written() {
-            let event = self.ack_event(now, segment, ack, arrival, pure);
+            let reported = self.reported(segment);
+            let event = self.ack_event(now, segment, ack, (arrival, reported.as_ref()), pure);
             self.sender.on_ack(&event);
         }
         if self.sender.una > before.1 {
@@ -157,25 +161,31 @@ impl Connection {
         }
     }
 
+    /// The positions that a segment acknowledges selectively, where that was agreed on.
+    #[inline]
+    pub(super) fn reported(&self, segment: &Segment) -> Option<SackRanges> {
+        let near = |seq| position::position(self.iss, self.sender.una, seq);
+        self.sack.then(|| {
+            segment.options.sack.map(|block| {
+                let (left, right) = block?;
+                Some((near(left)?, near(right)?)).filter(|(left, right)| left < right)
+            })
+        })
+    }
+
+    #[inline]
     pub(super) fn ack_event<'a>(
         &self,
         now: Instant,
         segment: &Segment,
         ack: u64,
-        arrival: &'a Arrival,
+        (arrival, sack): (&'a Arrival, Option<&'a SackRanges>),
         pure: bool,
     ) -> AckEvent<'a> {
         let timestamp = self.echoed(now, segment).map(|(_, trip)| trip);
         // The agent of 2005 lives on echoed departures. Off the simulator RFC 7323's are the nearest thing, in milliseconds.
         let exact = segment.ns2.and_then(|stamp| stamp.echo).and_then(|sent| now.checked_since(sent));
         let echoed = exact.or(timestamp);
-        let near = |seq| position::position(self.iss, self.sender.una, seq);
-        let sack = self.sack.then(|| {
-            segment.options.sack.map(|block| {
-                let (left, right) = block?;
-                Some((near(left)?, near(right)?)).filter(|(left, right)| left < right)
-            })
-        });
         let ecn_echo = self.ecn.is_echo(segment.flags);
         let rtt_wired = segment.options.rtt_wired;
         let Arrival { route, feedback, report, .. } = arrival;
@@ -206,12 +216,10 @@ impl Connection {
         Some(Transit::Relative(self.clock(now).wrapping_sub(stamp.value)))
     }
 
+    /// A segment that takes sequence space, beside what it acknowledges.
     fn on_payload(&mut self, now: Instant, segment: &Segment, start: u64, way: SegmentContext) -> Received {
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let receiving = matches!(self.state, State::Established | State::FinWait1 | State::FinWait2);
-        if segment.sequence_length() == 0 {
-            return Received::default();
-        }
         if receiver.echoes(start) {
             self.echo = self.echo.max(segment.ns2.map(|stamp| stamp.sent));
         }

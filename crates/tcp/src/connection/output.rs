@@ -3,7 +3,7 @@
 use super::{Connection, State};
 use crate::control::Feedback;
 use crate::event::Transmit;
-use crate::receiver::Due;
+use crate::receiver::{Due, Receiver};
 use crate::segment::{Flags, Ns2Stamp, Options, SackBlocks, Segment, Timestamps};
 use crate::sender::Chunk;
 use meshpace_units::{Ecn, Instant, Seq};
@@ -36,24 +36,21 @@ impl Connection {
             State::SynSent | State::SynReceived => {
                 return self
                     .take_syn(now)
-                    .or_else(|| self.take_ack(Due::Alone))
-                    .or_else(|| self.take_ack(Due::Now));
+                    .or_else(|| (self.due() != Due::Nothing).then(|| self.pure_acknowledgement()));
             }
             _ => {}
         }
         if self.syn_due {
             return self.take_syn(now); // a repeated SYN-ACK of the two-way handshake
         }
-        if let Some(ack) = self.take_ack(Due::Alone) {
-            return Some(ack);
-        }
-        if self.state.sends() {
+        let due = self.due();
+        if due != Due::Alone && self.state.sends() {
             if let Some(chunk) = self.sender.take(now) {
                 return Some(self.data(now, chunk));
             }
         }
-        if let Some(ack) = self.take_ack(Due::Now) {
-            return Some(ack);
+        if due != Due::Nothing {
+            return Some(self.pure_acknowledgement());
         }
         if core::mem::take(&mut self.probe_due) {
             // One below what the peer has acknowledged: it must answer (RFC 9293, section 3.8.4).
@@ -92,16 +89,17 @@ impl Connection {
         self.sender.control.request(self.sender.mss)
     }
 
-    /// A pure acknowledgement if one of this kind is due.
-    fn take_ack(&mut self, kind: Due) -> Option<Transmit> {
-        if self.receiver.as_ref()?.due() != kind {
-            return None;
-        }
+    /// What the receiving half owes the peer.
+    fn due(&self) -> Due {
+        self.receiver.as_ref().map_or(Due::Nothing, Receiver::due)
+    }
+
+    fn pure_acknowledgement(&mut self) -> Transmit {
         self.sender.counters.pure_acks += 1;
         // Once: what one packet gained is not to be given twice.
         let answer = self.answered.take();
         let report = self.receiver.as_mut().and_then(|receiver| receiver.report(self.now));
-        Some(Transmit { answer, report, ..bare(self.acknowledgement(self.sender.max)) })
+        Transmit { answer, report, ..bare(self.acknowledgement(self.sender.max)) }
     }
 
     fn acknowledgement(&mut self, position: u64) -> Segment {

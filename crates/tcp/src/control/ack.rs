@@ -76,7 +76,7 @@ pub struct Ack<'a> {
     /// TCP-GAP's option: the wired part of the round trip (schemes.md 3.2).
     pub rtt_wired: Option<Span>,
     /// What the receiver reports to hold above `out.una`; `None` if it does not report, or the control did not ask.
-    pub sack: Option<SackRanges>,
+    pub sack: Option<&'a SackRanges>,
     /// The delivery rate, if the control asked for it and something was delivered.
     pub rate: Option<RateSample>,
     /// A packet was marked on its way to the receiver (RFC 3168, section 6.1.2): the window does not open.

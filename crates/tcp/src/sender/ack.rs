@@ -28,7 +28,7 @@ pub(crate) struct AckEvent<'a> {
     /// Time since the departure that RFC 7323's timestamp echoes.
     pub(crate) timestamp: Option<Span>,
     /// Selectively acknowledged positions.
-    pub(crate) sack: Option<SackRanges>,
+    pub(crate) sack: Option<&'a SackRanges>,
     /// It echoes a mark.
     pub(crate) ecn_echo: bool,
 }
@@ -121,7 +121,7 @@ impl Sender {
         let RoundTrips { oldest, newest, .. } = trips;
         let (out, mss) = (self.state(), self.mss);
         let rate = self.delivery.as_mut().and_then(|delivery| {
-            delivery.on_ack(now, out.una, sack.iter().flatten().copied().flatten(), mss)
+            delivery.on_ack(now, out.una, sack.into_iter().flatten().copied().flatten(), mss)
         });
         let ecn_signal = ecn_echo && self.reductions.is_new(out.una);
         let reaction = self.control.on_ack(&Ack {

@@ -102,7 +102,7 @@ impl Recovery for Selective {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
         self.reports = ack.sack.is_some();
-        match &ack.sack {
+        match ack.sack {
             Some(blocks) => self.on_report(ack, blocks),
             None => self.plain.on_ack(window, ack),
         }

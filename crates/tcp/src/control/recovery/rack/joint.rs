@@ -21,7 +21,7 @@ impl Recovery for Rack {
 
     fn on_ack(&mut self, window: &mut Window, ack: &Ack<'_>) -> Progress {
         self.reports = ack.sack.is_some();
-        match &ack.sack {
+        match ack.sack {
             Some(blocks) => self.on_report(window, ack, blocks),
             None => {
                 self.segments.on_ack(ack.out.una, [], |_| {});
