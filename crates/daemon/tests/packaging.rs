@@ -1,4 +1,4 @@
-//! What is packaged fits what is built: the OpenWrt mapping, the systemd units.
+//! The packages fit the programs: the OpenWrt mapping, the systemd units.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

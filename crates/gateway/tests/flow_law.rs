@@ -1,5 +1,5 @@
-//! Another law than TCP-GAP's: what it is told, and that its answers are carried out; the queue, the repairs and goodput control's cap
-//! stay.
+//! A law other than TCP-GAP's: the reports that it gets, and that the gateway carries out its answers. The queue, the repairs and
+//! goodput control's cap stay.
 
 use crate::common::*;
 use core::num::NonZeroU32;
@@ -31,7 +31,8 @@ impl FlowLaw for Half {
     }
 }
 
-/// Paces by what it is told of deliveries: after each retransmission it halves its rate, after each mark it holds the window down.
+/// A law that goes by reports of deliveries: after each retransmission it halves its rate, and after each mark it holds the window
+/// down.
 #[derive(Clone, Debug)]
 struct Careful {
     answer: FlowPace,

@@ -1,5 +1,5 @@
-//! What a watched flow is told that pacing would make of it, against what pacing makes of it: senders with windows, over a chain of
-//! radios on one channel.
+//! The forecast for a watched flow, compared with the pace that pacing then gives it: senders with windows, over a chain of radios
+//! on one channel.
 
 use crate::common::*;
 use meshpace_gateway::{Config, Forecast, Retransmissions, Side, Treatment, Unforeseen, Verdict};

@@ -23,8 +23,9 @@ impl Draw {
     }
 }
 
-/// A download of a segment each millisecond, every second one acknowledged, of which one in `part` packets is shown. Some segments pass a
-/// second time half a round trip later, as of a sender that was too hasty. Each second what is told, and what it really gets.
+/// A download of a segment each millisecond; every second segment is acknowledged. The gateway is shown one in `part` packets. Some
+/// segments pass a second time half a round trip later, as from a sender that was too hasty. Each second `look` gets the gateway's
+/// figures and the true ones.
 fn download(config: Config, part: u32, mut look: impl FnMut(&Script, FlowStats)) -> Script {
     let mut s = Script::established(config);
     s.treatment = Treatment::Observe;

@@ -1,4 +1,4 @@
-//! What one host of the mesh takes of the gateway's memory, the others keep theirs.
+//! Hosts share the gateway's memory: however much one host takes, the others keep their part.
 
 use crate::common::*;
 use meshpace_gateway::{Action, Config, Side, Verdict};

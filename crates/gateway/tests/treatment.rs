@@ -97,8 +97,8 @@ fn a_flow_has_data_outstanding_from_their_passage_to_their_acknowledgement() {
     assert_eq!(told, [true, false, true, false]);
 }
 
-/// What waits behind the gateway, for its host's turn, is timed from when it leaves there; what leaves twice, by the latter; and what the
-/// gateway never saw is nobody's.
+/// A segment that waits behind the gateway for its host's turn is timed from its departure there. A segment that leaves twice is timed
+/// from the later departure. A segment that the gateway never saw belongs to no flow.
 #[test]
 fn the_round_trip_in_the_mesh_begins_when_a_segment_leaves_behind_the_gateway() {
     let mut s = observed(Treatment::Observe, config());

@@ -233,7 +233,7 @@ fn whoever_asks_is_told_when_a_packet_has_left_its_host() {
     // What no queue of its host has: to itself, and from the gateway to the wired part.
     assert_eq!(told(&text, roof, roof, 1, 100), (vec![(0, 1)], vec![(0, 1)]));
     assert_eq!(told(&text, gateway, wired, 1, 100).0, [(0, 1)]);
-    // What a full queue drops has left, too: each is told once.
+    // A packet that a full queue drops has left, too: each packet is reported once.
     let (left, arrived) = told(&text, roof, wired, 80, 1500);
     let mut numbers: Vec<u16> = left.iter().map(|(_, number)| *number).collect();
     numbers.sort_unstable();

@@ -134,7 +134,7 @@ impl Trains {
     }
 }
 
-/// One thing that a flow is told, after so many microseconds.
+/// An event of a flow, with the time since the event before, microseconds.
 #[derive(Clone, Copy, Debug)]
 struct Stimulus {
     gap: u64,
@@ -252,7 +252,8 @@ proptest! {
     }
 }
 
-/// Lines that tell of round trips, each so many microseconds after the one before, and of so many packets that arrive with each.
+/// Lines that report round trips, each with its time after the one before, microseconds, and with the number of packets that
+/// arrive.
 fn round_trips(arrive: u32, rtts: &[(u64, u64)]) -> String {
     let mut now = 0;
     let mut lines = String::new();

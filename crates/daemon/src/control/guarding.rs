@@ -106,7 +106,7 @@ impl InForce {
         Ok(said)
     }
 
-    /// What an operator is told after switching pacing on, if the guard compares it.
+    /// The message to an operator who has switched pacing on, if the guard compares the two modes.
     pub fn said_of_guard(&self) -> Option<String> {
         let (terms, _) = (self.config.guard?, self.guarding.as_ref()?);
         let length = time(Guard::length(&terms).as_secs_f64());

@@ -28,7 +28,7 @@ pub struct Counters {
     pub waiting: u64,
     /// Acknowledgements passed because there was no room to keep them.
     pub no_place: u64,
-    /// Acknowledgements passed because the daemon could not be told of them.
+    /// Acknowledgements that passed because their report could not reach the daemon.
     pub lost_events: u64,
     /// Kept acknowledgements that could not be sent: the interface was down, or its queue full.
     pub failed: u64,

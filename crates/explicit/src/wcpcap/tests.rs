@@ -72,8 +72,8 @@ prop_compose! {
 }
 
 proptest! {
-    /// No neighbourhood is used for longer than it may be, and no flow can have more without taking it from one that has no
-    /// more than he: each flow meets a full neighbourhood in which none has a larger share (Bertsekas and Gallager 1992, 6.5.2).
+    /// No neighbourhood is used for longer than its limit. No flow can have more without taking from a flow that has no more
+    /// than it: each flow meets a full neighbourhood in which no flow has a larger share (Bertsekas and Gallager 1992, 6.5.2).
     #[test]
     fn shares_are_feasible_and_max_min((links, flows) in meshes(), limit in 0.1_f64..1.0) {
         let shares = shares(&links, flows, limit);

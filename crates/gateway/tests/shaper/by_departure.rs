@@ -136,7 +136,7 @@ impl Flow {
         Self { size, every: Some(size * 8 * SECOND / rate), ..Self::of(host, flow) }
     }
 
-    /// What it got from a time on, in bit/s.
+    /// The rate that the flow got between two times, bit/s.
     fn rate(&self, from: u64, to: u64) -> u64 {
         let got = self.departures.iter().filter(|at| (from..to).contains(at)).count() as u64;
         got * self.size * 8 * SECOND / (to - from)
@@ -303,8 +303,8 @@ fn two_hundred_downloads_of_twenty_hosts_all_get_something_soon() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
-    /// Whoever sends whatever: no more leaves than the rate, and twice the longest wait of it beside; nothing waits for longer than that where
-    /// others wait, and a flow's packets stay in order.
+    /// For any senders: no more leaves than the rate allows in that time and twice the longest wait. Where several flows wait, no packet waits for
+    /// longer than that. The packets of a flow stay in order.
     #[test]
     fn no_more_leaves_than_the_rate(
         packets in prop::collection::vec((0u64..4, 0u64..6, 40u64..1_501, 0u64..3 * MS), 100..600),

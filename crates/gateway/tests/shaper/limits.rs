@@ -1,4 +1,5 @@
-//! What is dropped and marked, what is remembered, and how everything goes.
+//! Limits of the shaper: which packets are dropped and marked, which hosts and flows are remembered, and how
+//! all packets leave at the end.
 
 use super::*;
 use meshpace_gateway::Find;

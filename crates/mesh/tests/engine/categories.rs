@@ -40,7 +40,8 @@ fn a_call_does_not_wait_for_what_fills_the_queues() {
     }
 }
 
-/// A link's frames are told by category where there are several, and sum up; a run of best effort alone says nothing of them.
+/// A link's frames are counted by category where there are several categories, and the counts sum up. A run with best effort
+/// alone has no such counts.
 #[test]
 fn links_tell_frames_by_category() {
     let text = |dscp: &str| {

@@ -94,7 +94,7 @@ fn estimate_on(text: &str, mbps: f64, keys: &[(&str, &str)]) -> Row {
     let relays = |queue: &QueueConfig| -> Box<dyn Relay> {
         let part = RELAYS.iter().find(|part| part.about.word == "winf").expect("rt-Winf's relay");
         let values = Values::new(Values::defaults(part.about.keys()).iter().map(|(key, default)| {
-            // What is compared is AB, not what is left of it for the node's own backoff.
+            // The comparison is of AB itself, before the node's own backoff is taken from it.
             let said = [("we_collision", "off")].iter().chain(keys).find(|(said, _)| *said == key);
             (key, said.map_or_else(|| default.clone(), |(_, value)| Setting::Text((*value).into())))
         }));

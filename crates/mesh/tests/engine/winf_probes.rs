@@ -23,7 +23,7 @@ fn is_probe(seen: &Seen) -> bool {
     seen.packet.as_ref().is_some_and(Packet::is_probe)
 }
 
-/// What the first segment is told of its link, bit/s.
+/// The capacity of its link that the first segment is given, bit/s.
 fn told_first(record: &Record) -> f64 {
     let asked = |seen: &Seen| seen.packet.as_ref().and_then(Packet::shim);
     let request: Request = record.data_from(0).find_map(asked).expect("it asks");

@@ -208,7 +208,7 @@ fn a_station_that_transmits_hears_nothing() {
     assert_eq!(air.station(0).stats().collisions().count(), 0);
 }
 
-/// What is lost to the own transmission is no collision, even if it meets another frame as well.
+/// A frame lost to the station's own transmission is no collision, even if it meets another frame as well.
 #[test]
 fn collisions_during_the_own_transmission_are_not_counted() {
     let setup = Setup::dsss(11.0, false);

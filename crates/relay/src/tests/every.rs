@@ -31,9 +31,9 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    /// Every packet comes out once, or is dropped once; at most `limit - 1` wait; a flow's packets keep their order (with
-    /// `mac80211`, which has a queue a neighbour, those to one next hop); a purge takes what it names and nothing else; a packet
-    /// that is not capable of marks is not marked.
+    /// Every packet comes out once, or is dropped once. At most `limit - 1` packets wait. A flow's packets keep their order
+    /// (with `mac80211`, which has a queue for each neighbour, those to one next hop). A purge takes the packets that it names
+    /// and no other. A packet whose transport does not know marks is not marked.
     #[test]
     fn packets_go_out_once_in_order_or_are_dropped(limit in 0..20usize, steps in vec(step(), 1..300)) {
         for part in RELAYS {

@@ -157,7 +157,8 @@ impl Bench {
         std::iter::from_fn(one).collect()
     }
 
-    /// A packet that was given out is acknowledged after so long on the air, alone in its frame; a relay that asks is told.
+    /// A packet that was given out is acknowledged after `airtime` on the air, alone in its frame. A relay that asks for
+    /// reports gets one.
     fn sent(&mut self, packet: Handle, airtime: Span) {
         if !self.relay.asks().reports {
             return;

@@ -1,4 +1,4 @@
-//! What is accepted, where it belongs, and the window on offer.
+//! The receiver: which segments are accepted, where their data belong, and the window on offer.
 
 use super::script::{ISS, PEER_ISS, Script, ack, ms};
 use crate::{Config, Event, Flags, Options, Placement, Reading, Received, SackOffer, Timestamps};

@@ -1,8 +1,8 @@
-//! What goes into the mesh by host, as the control socket reports it.
+//! The traffic into the mesh by host, as the control socket reports it.
 
 use serde::{Deserialize, Serialize};
 
-/// What goes into the mesh where hosts are shaped (docs/hosts.md).
+/// The traffic into the mesh where hosts are shaped (docs/hosts.md).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hosts {
     /// The rate that all hosts share, bit/s.

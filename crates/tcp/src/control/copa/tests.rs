@@ -25,7 +25,7 @@ fn sample(segments: u64, trip: Span) -> RateSample {
     }
 }
 
-/// A sender that is told what round trips are, one acknowledgement of a segment after the other, and keeps its window full.
+/// A sender with given round trips: it gets an acknowledgement for one segment after the other, and keeps its window full.
 struct ScriptedSender {
     copa: Copa,
     now: Instant,

@@ -81,7 +81,8 @@ fn the_wired_sender_is_told_what_the_pace_has_room_for() {
             assert_eq!(ran.packet == plain, told == field, "nothing else is touched");
             (told, bench.flow().expect("known").limited)
         };
-        // What was told before is not known: the first passes as it is, and its edge is not taken back.
+        // The earlier announcement is not known: the first acknowledgement passes as it is, and its edge is
+        // not taken back.
         assert_eq!(acked(1, 500), (500, None));
         assert_eq!(acked(1_001, 8_000), (375, Some(Bytes(3_000))));
         // Two segments are left of three, then one, then none.

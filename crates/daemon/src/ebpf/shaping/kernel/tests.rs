@@ -154,7 +154,7 @@ fn what_the_configuration_and_the_daemon_agree_about_hosts_holds() {
     assert_eq!(bench.host(address(65)), None);
     assert_eq!(bench.host(address(64)).map(|host| host.shaped.packets), Some(1));
     assert_eq!(bench.waits(address(65), 1), Some(2));
-    // What is told of a host goes before.
+    // An agreement for a host goes before one for its prefix.
     bench.kernel.agree(address(2), &Agreed { price: 3.0, ..NOTHING });
     bench.kernel.agree_on_prefixes(&[]).expect("bpf");
     bench.put(address(2), 1);
