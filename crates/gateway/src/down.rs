@@ -400,8 +400,8 @@ impl<P: Clone> Down<P> {
         self.map.outstanding()
     }
 
-    /// What goodput control is told: a flow wants more if something waits here or, while nothing holds it back here, if
-    /// something is on its way (schemes.md 3.5).
+    /// The report to goodput control: a flow wants more if packets wait here or, while nothing holds it back here, if
+    /// data are on their way (schemes.md 3.5).
     pub fn pending(&self) -> Pending {
         let outstanding = self.outstanding();
         let held_back = self.is_paced() && self.interval().is_some();

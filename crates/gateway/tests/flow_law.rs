@@ -161,7 +161,8 @@ fn its_window_is_what_the_wired_sender_is_told() {
     s.forwards(Side::Wired, &data);
     s.now = ms(240);
     let ack = s.ack(base + MSS);
-    // What its sender was told before the law spoke is not taken back; from then on it is the law's, in whole units.
+    // The window that the sender got before the law spoke is not taken back; from then on the law sets it, in whole
+    // units.
     assert!(told(&mut s, ack).is_some_and(|window| window < u32::from(WINDOW) << SCALE));
     assert_eq!(s.gateway.counters().windows_lowered, 2);
     // Fewer than two segments would wait for a receiver's delayed acknowledgement.

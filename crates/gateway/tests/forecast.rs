@@ -292,7 +292,8 @@ impl World {
     }
 }
 
-/// What the law's own samples promise, what is foretold, and what pacing gives, in segments a second.
+/// Three rates in segments a second: the promise of the law's own samples, the forecast, and the rate that
+/// pacing gives.
 fn told_and_given(mut world: World) -> (f64, Forecast, f64) {
     world.run(Span::from_secs(30));
     world.s.flow = world.flows[0].flow;

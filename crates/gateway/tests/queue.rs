@@ -192,7 +192,7 @@ fn the_handshake_of_either_side_tells_the_round_trip_by_which_a_queue_is_kept_sh
     };
     for opener in [Side::Wireless, Side::Wired] {
         assert_eq!(first_drop(opened_by(opener, false)), expected(240 + 40), "{opener:?}");
-        // Which of two was answered cannot be told (Karn's rule): 100 ms are assumed.
+        // It is not known which of the two was answered (Karn's rule): 100 ms are assumed.
         assert_eq!(first_drop(opened_by(opener, true)), expected(100 + 40), "{opener:?}");
     }
 }

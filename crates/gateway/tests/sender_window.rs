@@ -1,4 +1,5 @@
-//! What a wired sender is told it may have on its way (`gap_window = "pipe"`).
+//! The amount that a wired sender may have on its way, as acknowledgements announce it (`gap_window =
+//! "pipe"`).
 
 use crate::common::*;
 use meshpace_gateway::{Announced, Config, DupAck, Retransmissions, Rewrite, Side, Treatment, Verdict};
@@ -286,8 +287,8 @@ fn a_sender_with_little_to_send_does_not_want_more_than_it_gets() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the receiver announces and the pace does: no edge that was told goes back, unless the receiver's own does, and none is
-    /// beyond the receiver's.
+    /// For any announcement of the receiver and any pace: an announced edge does not go back, unless the receiver's own edge does, and
+    /// no edge is beyond the receiver's.
     #[test]
     fn edges_only_advance(steps in prop::collection::vec((0_u32..4, 0_u16..600, 1_u64..400, any::<bool>()), 1..80)) {
         let mut s = Script::established_by(steady(), pipe());

@@ -7,7 +7,7 @@ use meshpace_pacing::{FlowLaw, FlowPace, LawMaker, RoundTrip};
 use meshpace_units::{Instant, Span};
 use std::sync::{Arc, Mutex};
 
-/// A packet each 10 ms, as trains of what one access carries. Keeps the round trips that it is told.
+/// A packet each 10 ms, as trains of what one access carries. Keeps the round trips that are reported to it.
 #[derive(Clone, Debug)]
 struct Even {
     unit: NonZeroU32,
@@ -40,8 +40,8 @@ impl FlowLaw for Even {
 const TRIP: Span = Span::from_millis(30);
 
 /// What leaves a gateway whose sender always has ten segments more waiting, and whose receiver acknowledges every second segment that
-/// leaves, `TRIP` later. Acknowledgements of what left together come `apart` from each other. How many left at each time, and the round
-/// trips that the law was told.
+/// leaves, `TRIP` later. Acknowledgements of what left together come `apart` from each other. The number of packets that left at each
+/// time, and the round trips that were reported to the law.
 fn run(most: u32, apart: Span, until: Instant) -> (Vec<(Instant, u32)>, Vec<Span>) {
     let told = Arc::default();
     let law = LawMaker::own(Even { unit: NonZeroU32::MIN, told: Arc::clone(&told) });

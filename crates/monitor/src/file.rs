@@ -195,7 +195,8 @@ const fn per_second(if_tsresol: u8) -> Option<u64> {
 }
 
 /// Whether the pcapng block that begins here says that it is shorter than the least there is: pcap-parser 0.17 subtracts that
-/// from it unseen. Read in either order of bytes: what is so short in the other one is far longer than what is read here.
+/// from it unseen. The length is read in either order of bytes: a length that is short in one order is far above the limit in
+/// the other.
 fn is_too_short(block: &[u8]) -> bool {
     const LEAST: u32 = 12;
     let length = block.get(4..8).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());

@@ -54,11 +54,11 @@ fn in_c(told: &str) -> Vec<[f64; 4]> {
     String::from_utf8(done.stdout).expect("text").lines().map(words).collect()
 }
 
-/// The law in Rust, as a sender drives it (crates/tcp, control/delay_rate), where the unit is told and not learned.
+/// The law in Rust, as a sender drives it (crates/tcp, control/delay_rate); the unit is given, not learned.
 struct Sender {
     law: DelayRate,
     trains: TrainsInFlight,
-    /// What the rate asked for when their number was told last.
+    /// The train that the rate asked for when the number of packets was last reported.
     wanted: f64,
     unit: u32,
     now: u64,

@@ -1,8 +1,8 @@
 //! A formula of the user's own: a Python object as a sender's control, beside that of the scheme that it builds on.
 //!
-//! It is told of every acknowledgement and may answer with a window and an interval. The engine keeps the pacer and the
-//! window part with its answers to losses; where both answer, the tighter answer holds. An object is used by one connection
-//! alone, so equal runs make equal calls. Names of methods and fields are interned, so that a call builds no strings.
+//! It gets every acknowledgement and may answer with a window and an interval. The engine keeps the pacer and the window
+//! part with its answers to losses; where both answer, the tighter answer holds. An object is used by one connection alone,
+//! so equal runs make equal calls. Names of methods and fields are interned, so that a call builds no strings.
 
 use crate::ack_view::AckView;
 use crate::answers::{copied, first_interval, initial, or_raise, replied, segments_of, spacing};

@@ -51,7 +51,7 @@ impl GatewayLaw {
         Self { make, object: None, hears_progress: false }
     }
 
-    /// The object is told by one of its methods. An answer of None leaves the pace as it is.
+    /// The object gets the report by one of its methods. An answer of None leaves the pace as it is.
     fn tell<'py>(
         &self,
         py: Python<'py>,

@@ -11,8 +11,9 @@ use meshpace_tcp::control::{Control, Rated};
 use pyo3::prelude::*;
 use std::sync::Arc;
 
-/// A scheme's name, what makes the object of a connection's end or of a flow at a gateway, whether such an object decides
-/// as a sender, as a receiver, and as a gateway, and whether a sender's is the rate source in place of the scheme's control.
+/// A scheme's name; what makes the object of a connection's end or of a flow at a gateway; whether such an object decides as
+/// a sender, as a receiver, and as a gateway; and whether a sender's object is the rate source in place of the scheme's
+/// control.
 pub type Given = (String, Py<PyAny>, bool, bool, bool, bool);
 
 /// Factories for the formulas of a job.

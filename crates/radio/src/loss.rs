@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// What is said of a link beforehand is what becomes of its frames.
+    /// The forecast of a link's losses is what becomes of its frames.
     #[test]
     fn the_share_of_a_link_is_that_of_its_frames() {
         for (length, burst_ms) in [(None, None), (Some(Bytes(500)), None), (Some(Bytes(500)), Some(20))] {

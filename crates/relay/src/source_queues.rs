@@ -59,8 +59,8 @@ pub(crate) static THROTTLE: RelayPart = RelayPart::new(
 )
 .keys(&[&throttle::KEYS, &WHERE]);
 
-/// By which flows are told apart: by the account, which is that of all its connections together; without an account
-/// by the two ends, and whether it is TCP.
+/// Flows are distinguished by their account, which stands for all of its connections; without an account by the
+/// two ends and by whether the flow is TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum FlowKey {
     Account(Account),

@@ -65,7 +65,7 @@ fn a_radio_says_how_its_data_go() {
     };
     let text = row("rate = \"2Mbps\"", &[&table("channel = 1"), &table("channel = 1\nrate = \"5.5Mbps\"")]);
     assert_eq!(rates(&text), [[mbps(2.0), mbps(5.5)]]);
-    // What a table says of width, streams and MCS stands in place of what [radio] says of them.
+    // The width, streams and MCS that a table gives replace those of [radio].
     let radio = "standard = \"802.11n\"\nmcs = 3";
     let wide = |keys: &str| table(&format!("channel = 38\nwidth = \"40MHz\"\n{keys}"));
     let nodes =

@@ -2,7 +2,7 @@
 //! section 3; Linux's tcp_rate.c).
 //!
 //! A segment remembers how much had been delivered when it left. When it is acknowledged, the amount delivered since,
-//! divided by the time, is a rate. The time is the longer of two: the one in which the data were sent, and the one in which
+//! divided by the time, is a rate. The time is the longer of two times: that in which the data were sent, and that in which
 //! they were acknowledged. A burst of departures or of acknowledgements is no faster than the path.
 
 use crate::sacked::Sacked;
@@ -21,8 +21,8 @@ pub struct RateSample {
     pub rate: Option<Rate>,
     /// The sample contains a time without data to send: the path may be faster.
     pub app_limited: bool,
-    /// What had been delivered when the latest of the delivered segments left, since the connection began: a round trip has
-    /// passed once this reaches what was delivered at its beginning.
+    /// The amount delivered since the connection began, at the time when the latest of the delivered segments left. A round
+    /// trip has passed once this reaches the amount delivered at its beginning.
     pub prior_delivered: Bytes,
     /// What this acknowledgement delivered, selectively acknowledged bytes included.
     pub acked: Bytes,

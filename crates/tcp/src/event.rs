@@ -1,4 +1,4 @@
-//! What goes in and what comes out.
+//! The inputs of a connection, and its outputs.
 
 use crate::Segment;
 use crate::feedback::Feedback;

@@ -105,7 +105,7 @@ impl Worker {
         }
     }
 
-    /// Waits for its end, once no rule leads packets to it any more: nothing that was queued is lost.
+    /// Waits for the thread's end, once no rule leads packets to it any more: no queued packet is lost.
     ///
     /// # Errors
     /// [`Failure::Operational`] with what it failed of.

@@ -138,7 +138,7 @@ impl Kernel {
     /// Carries an order out. One that comes too late (the flow is gone) changes nothing.
     ///
     /// # Errors
-    /// What bpf(2) answers: `E2BIG` if there are orders for as many flows as the kernel was told to keep.
+    /// What bpf(2) answers: `E2BIG` if the kernel has orders for as many flows as it has room for.
     pub fn obey(&mut self, order: &Order) -> io::Result<()> {
         match order {
             Order::Pace(key, pace) => {

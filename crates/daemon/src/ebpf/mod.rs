@@ -26,7 +26,7 @@ use meshpace_linux::interface;
 /// [`Failure::Operational`] if something is there and cannot be removed.
 pub fn undo(name: &str) -> Result<Vec<String>, Failure> {
     let mut removed = Vec::new();
-    // What is not there any more took its programs with it; without tc none was put there.
+    // An interface that is gone took its programs with it; without tc no program was put there.
     if interface::index(name).is_err() || !is_installed("tc") {
         return Ok(removed);
     }

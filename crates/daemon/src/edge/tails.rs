@@ -174,7 +174,7 @@ mod tests {
         kernel.held.insert([1; ENDS], held(10, 100));
         tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         assert_eq!(tails.poll_timeout(), Some(ms(110)));
-        // Two newer acknowledgements, of which no event was sent.
+        // Two newer acknowledgements; no event reported them.
         kernel.held.insert([1; ENDS], held(70, 300));
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((kernel.sent.len(), tails.poll_timeout()), (0, Some(ms(170))));

@@ -19,7 +19,8 @@ enum Response {
 pub(super) fn answer(root: &Path, from: impl Read, to: &mut impl Write) -> io::Result<()> {
     let mut head = BufReader::new(from.take(HEAD_MAX)).lines();
     let request = head.next().transpose()?.unwrap_or_default();
-    // The rest of the head says nothing that matters, but closing with it unread would reset the connection.
+    // The rest of the head is not needed. It is read all the same: closing with unread bytes would reset the
+    // connection.
     for line in head {
         if line?.is_empty() {
             break;

@@ -35,7 +35,7 @@ pub struct Args {
     pub config: PathBuf,
 }
 
-/// Runs the gateway until it is told to stop.
+/// Runs the gateway until it is stopped.
 ///
 /// # Errors
 /// [`Failure::User`] for a configuration that cannot be used, [`Failure::Operational`] where the kernel refuses.

@@ -193,8 +193,8 @@ pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
     }))
 }
 
-/// Puts the plan in force by the way of `earlier` rules, and in their form, so that nothing that waits in the queue is lost; by any way, as
-/// [`install`] does, if that fails.
+/// Puts the plan in force by the way and in the form of `earlier` rules, so that no packet that waits in the queue
+/// is lost. If that fails, by any way, as [`install`] does.
 ///
 /// The kernel empties all queues of a namespace, and drops what waits in them, whenever a chain at a hook goes: also if a transaction
 /// is called off that would have made one, as a try of a way that this kernel does not have (Linux 6.1: `nf_tables_abort`, net/netfilter/nf_tables_api.c;
@@ -218,7 +218,7 @@ pub fn install_again(plan: &Plan, earlier: &Installed) -> Result<Installed, Trou
 /// Tells whether the rules that were installed are still in force: another program may have reloaded the firewall.
 ///
 /// # Errors
-/// [`Trouble::Lasting`] with what is missing; [`Trouble::Passing`] if it cannot be told now.
+/// [`Trouble::Lasting`] with what is missing; [`Trouble::Passing`] if the answer is not known now.
 pub fn verify(plan: &Plan, installed: &Installed) -> Result<(), Trouble> {
     installed.backend.verify(plan, installed.form)
 }

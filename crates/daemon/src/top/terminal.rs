@@ -54,7 +54,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     }
     let failure = |why: std::io::Error| Failure::operational("the terminal", why);
     let stopped = watch_signals().map_err(failure)?;
-    // A daemon that is not there is told before the screen changes.
+    // If no daemon runs, the message comes before the screen changes.
     drop(Client::connect(&args.socket.socket)?);
     let (questions, answers) = asker(args.socket.socket.clone()).map_err(failure)?;
     let mut terminal = ratatui::try_init().map_err(failure)?;

@@ -1,7 +1,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Links in one neighbourhood each with all links that are told.
+/// Links, each in one neighbourhood with all links in the list.
 fn link(airtime: f64, flows: &[usize], near: &[usize]) -> Link {
     Link { airtime, flows: flows.to_vec(), near: near.to_vec() }
 }

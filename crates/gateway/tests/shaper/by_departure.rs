@@ -97,7 +97,7 @@ fn per_byte(rate: u64) -> u64 {
     (8_000_000_000 << 10) / rate
 }
 
-/// Who sends, and what came of it.
+/// A sender, and its results.
 #[derive(Debug)]
 struct Flow {
     name: (u64, u64),

@@ -47,7 +47,7 @@ impl Filter {
         }
     }
 
-    /// What goes on and what is dropped once this packet has come.
+    /// The packets that go on and those that are dropped once this packet has come.
     fn at(&mut self, at: u64, name: u32, segment: Segment) -> (Vec<u32>, Vec<u32>) {
         self.with_more(at, name, segment, false)
     }

@@ -1,4 +1,4 @@
-//! What is counted where, and what is null.
+//! Counters: what counts in which of them, and which values are null.
 
 use super::support::{cbr, chain, close, flow, measure, node, record, row, run};
 use meshpace_radio::{Frame, FrameKind};

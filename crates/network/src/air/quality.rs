@@ -1,8 +1,8 @@
 //! The quality of a link at time 0, for metrics of routes.
 //!
-//! An attempt is one exchange of the metrics' test frame, alone in its frame, with no other frame on the air: what the link's table of
-//! losses takes and, where receivers go by error curves, what noise takes at the mean strength. Frames there are the data, and an RTS if
-//! the frame needs one; frames back the acknowledgement and the CTS.
+//! An attempt is one exchange of the metrics' test frame, alone in its frame, with no other frame on the air. The link's table of losses
+//! takes its part; where receivers go by error curves, noise takes its part at the mean strength. Frames there are the data, and an RTS
+//! if the frame needs one; frames back the acknowledgement and the CTS.
 
 use super::Air;
 use meshpace_radio::reception::survival;

@@ -76,9 +76,9 @@ impl HopDelays {
         self.rows.iter().map(|((node, egress), row)| (*node, *egress, row))
     }
 
-    /// The share of the packets of a node for an egress, among those that arrived, that took at most `hops` times the longest
-    /// mean time in one of the other nodes with packets for that egress, in the second in which the MAC took the packet.
-    /// `None`: there are none.
+    /// For a node and an egress: the share of the packets that arrived and took at most `hops` times a bound. The bound is
+    /// the longest mean time in one of the other nodes with packets for that egress, in the second in which the MAC took the
+    /// packet. `None`: there are none.
     #[must_use]
     pub fn within(&self, node: NodeId, egress: NodeId) -> Option<f64> {
         let row = self.rows.get(&(node, egress))?;

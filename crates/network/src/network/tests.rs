@@ -74,7 +74,7 @@ fn packet(network: &Network<u32>, from: NodeId, to: NodeId) -> Packet {
     Packet::new(source, destination, Bytes(1000), Class::Data, Body::Opaque(body))
 }
 
-/// What was on the air: data frames by transmitter and receiver, and who lost one.
+/// The data frames on the air by transmitter and receiver, and the nodes that lost one.
 #[derive(Default)]
 struct Seen {
     data: Vec<(NodeId, Option<NodeId>)>,

@@ -22,7 +22,7 @@ meshpace_keys::parts! {
     pub static RATE_CONTROLS: RateControlPart = [fixed, ideal, minstrel_ht];
 }
 
-/// What a rate control says of itself, where it works, and what makes it.
+/// A rate control as it describes itself: where it works, and what makes it.
 pub type RateControlPart = Part<Maker>;
 
 /// The key of `[radio]` that chooses one.

@@ -92,7 +92,7 @@ pub(super) struct Kind {
     pub widest: Width,
     /// Guard intervals, ns.
     pub guards: &'static [u64],
-    /// A frame of several packets has so many MPDUs at the most: what a block acknowledgement tells of.
+    /// A frame of several packets has at most as many MPDUs as a block acknowledgement covers.
     pub packets: usize,
     /// Bytes of such a frame at the most.
     pub aggregate: u64,

@@ -112,7 +112,7 @@ pub struct StationConfig {
     pub limits: ReceptionLimits,
     /// Frame times and retry limits.
     pub phy: Phy,
-    /// A rate control is told of [exchanges](Action::Exchanged).
+    /// A rate control gets the [exchanges](Action::Exchanged).
     pub told_of_exchanges: bool,
 }
 

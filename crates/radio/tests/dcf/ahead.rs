@@ -86,8 +86,8 @@ fn what_was_lost_goes_behind_what_was_fixed() {
     assert_eq!(air.sent[0], 6);
 }
 
-/// A packet is given up while later ones wait in a frame that is fixed: the receiver is told the first of those, not the number that
-/// comes next.
+/// A packet is given up while later packets wait in a frame that is fixed: the receiver learns the first of these packets, not the
+/// number that comes next.
 #[test]
 fn what_is_fixed_is_still_to_come() {
     let mut setup = ahead(8, 2);

@@ -146,7 +146,8 @@ fn without_an_answer_the_frame_is_asked_after_and_given_up() {
     assert_eq!(request.block_ack().map(|asked| asked.start), Some(1));
 }
 
-/// The block acknowledgement was lost. What came is not sent again, and the rest goes with what waits.
+/// The block acknowledgement was lost. Packets that arrived are not sent again; the other packets of the
+/// frame go with those that wait.
 ///
 /// ```text
 /// 0  DATA(1, 2)  ... |DIFS|bo|REQUEST(1)                   (sent 2)  |DIFS|bo|DATA(1 again, 3)
@@ -191,7 +192,8 @@ fn a_request_is_answered_and_moves_the_window() {
     assert_eq!(air.times(0, FrameKind::BlockAck)[2], at(2_000.0 + REQUEST + SIFS));
 }
 
-/// A packet of a frame is given up while others arrived: the receiver is told at once, though nothing else waits.
+/// A packet of a frame is given up while other packets arrived: the receiver learns of it at once, though no
+/// other packet waits.
 #[test]
 fn what_was_given_up_is_told() {
     let mut setup = Setup::bursts(2);
@@ -213,7 +215,7 @@ fn what_was_given_up_is_told() {
     assert_eq!((up.late, up.held), (0, 0));
 }
 
-/// A packet alone in its frame is given up: the receiver is told before the next one for it.
+/// A packet alone in its frame is given up: the receiver learns of it before the next packet for it.
 #[test]
 fn a_neighbour_is_told_before_its_next_packet() {
     let mut setup = Setup::bursts(2);

@@ -57,7 +57,7 @@ fn what_does_not_fit_waits_until_it_does() {
     assert_eq!(exchanges(&air), [(4, 1), (2, 1), (2, 2)]);
 }
 
-/// What waits aside comes before what comes later.
+/// A packet that waits aside goes before later packets.
 #[test]
 fn what_waits_aside_goes_next() {
     let setup = Setup::bursts(8);
@@ -79,7 +79,7 @@ fn a_mode_is_tried_with_one_mpdu() {
     assert_eq!(exchanges(&air), [(1, 1), (3, 3)]);
 }
 
-/// Nobody is there: every attempt is told in its own mode, until the packet is given up.
+/// No station answers: every attempt is reported in its own mode, until the packet is given up.
 #[test]
 fn attempts_that_fail_are_told() {
     let setup = Setup::ofdm(54.0, false);
@@ -102,7 +102,8 @@ fn an_rts_in_vain_is_not_told() {
 }
 
 proptest! {
-    /// Whatever is chosen and lost, every packet has one end, no frame of several is longer than it may be, and each data frame is told.
+    /// For any modes and losses: every packet has one end, no frame of several packets is longer than its limit, and each data frame is
+    /// reported.
     #[test]
     fn every_packet_has_one_end(
         packets in 1_u32..30,

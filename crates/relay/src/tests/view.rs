@@ -1,4 +1,4 @@
-//! What relays under test are told of their node.
+//! The view of their node that relays under test get.
 
 use crate::NodeView;
 use crate::packet::{Account, PathId};

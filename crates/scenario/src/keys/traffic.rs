@@ -1,4 +1,4 @@
-//! What is sent: the keys of flows, and of what they have in common.
+//! Traffic: the keys of flows, and the keys that flows share.
 
 use super::{ANY_RATE, ONE_NAME, TIME_ABOVE_0, TIME_FROM_0};
 use crate::limits::{HOPS, MSDU};

@@ -6,7 +6,7 @@
 use crate::segment::Flags;
 use meshpace_units::Ecn;
 
-/// What has been agreed, and what is to be echoed.
+/// The agreement of the two ends, and the marks that are to be echoed.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Notification {
     /// SYNs ask for it.

@@ -71,7 +71,7 @@ fn what_the_pace_makes_may_be_there_even_if_it_is_more() {
 fn one_burst_alone_does_not_wait() {
     let mut s = established(config(), 400);
     s.expect(400, &segments(1..=4));
-    // Nothing is told to have left, but what is acknowledged is not out.
+    // No departure is reported, but acknowledged data are not out.
     s.ack_segment([810], 2);
     s.expect(810, &segments(5..=6));
     s.ack_segment([820], 5);

@@ -19,7 +19,7 @@ use meshpace_units::{Ecn, Instant, Rate, Seq, Span};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// What happens to one segment on the way: lost, or arriving once or twice after so many milliseconds.
+/// The fate of one segment on the way: lost, or arriving once or twice after so many milliseconds.
 #[derive(Clone, Copy, Debug)]
 struct Fate {
     lost: bool,

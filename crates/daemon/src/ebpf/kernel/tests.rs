@@ -63,7 +63,7 @@ fn what_is_sent_again_tells_how_long_it_has_been_gone() {
     assert_eq!(bench.told(), [EventKind::Opened]);
     let wait = std::time::Duration::from_millis(3);
     std::thread::sleep(wait);
-    // The second is lost. What left behind it before it is sent again may have waited for it.
+    // The second is lost. A segment that left behind it, before it is sent again, may have waited for it.
     for (n, tells) in [(1, true), (2, false), (2, true), (4, false), (4, true)] {
         send(&mut bench, n);
         let passed = monotonic_now() - sent;
@@ -93,7 +93,7 @@ fn of_what_no_law_paces_a_hosts_round_trips_are_told_so_far_apart() {
         (1..4).for_each(|n| drop(bench.up(&segment(1, START + n * 1000, 0))));
         bench.told().iter().filter(|told| matches!(told, EventKind::Sample(_))).count()
     };
-    // Another connection is of the same host; a law is told everything.
+    // Another connection belongs to the same host; a law gets all reports.
     assert_eq!([5_000, 5_001].map(|port| samples(&mut bench, port)), [1, 0]);
     bench.port = 5_002;
     bench.order(None, 10, Treatment::Pace);

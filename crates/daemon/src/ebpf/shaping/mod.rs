@@ -286,7 +286,7 @@ impl Hosts {
     }
 }
 
-/// Whether a rate differs enough from the one in force for the program to be told.
+/// True if a rate differs so much from the rate in force that the program has to learn it.
 fn is_other(told: Rate, rate: Rate) -> bool {
     told.as_bits_per_sec().abs_diff(rate.as_bits_per_sec()) > told.as_bits_per_sec() / TOLD_PART
 }

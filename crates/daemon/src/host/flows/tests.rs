@@ -34,7 +34,7 @@ fn sample(rtt_ms: u64, wired_ms: Option<u64>) -> ReportKind {
     ReportKind::Sample { rtt: Span::from_millis(rtt_ms), rtt_wired: wired_ms.map(Span::from_millis) }
 }
 
-/// What the kernel is told after this report: bytes a second, and whether to be quiet.
+/// The order to the kernel after this report: bytes a second, and whether the flow is to be quiet.
 fn order(flows: &mut Flows, report: &Report) -> Option<(Option<u64>, bool)> {
     flows.handle_report(report);
     let order = flows.poll_order();

@@ -104,7 +104,7 @@ mod tests {
         assert_eq!(flight.bytes(ms(30), LASTS), 0);
     }
 
-    /// The third segment is lost: each of the three that come behind it is told by a duplicate.
+    /// The third segment is lost: a duplicate reports each of the three segments behind it.
     #[test]
     fn a_duplicate_says_that_one_more_has_arrived() {
         let mut flight = sent(6);

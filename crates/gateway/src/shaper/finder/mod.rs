@@ -1,10 +1,11 @@
 //! The rate of a shaper, found by the mesh's own delay (docs/hosts.md, "The rate by delay").
 //!
 //! One law, calm's ([`DelayRate`]), for all that goes into the mesh: one price for everybody, so that a certain number of packets waits in
-//! the mesh however many hosts and flows there are. Its input is how long packets wait in the mesh on the way to the host for which they
-//! wait longest: the least of the latest few round trips of that host, less its least round trip of half a minute. Hosts of which neither
-//! TCP nor QUIC tells one are asked for an echo ([`Probes`]). So a near host yields where it takes the air of a far one. A host whose
-//! packets wait as long whatever the rate has a slow path of its own, or lies: it has a law of its own from then on ([`Path`]), and no say.
+//! the mesh however many hosts and flows there are. Its input is the time that packets wait in the mesh on the way to the host with the
+//! longest wait: the least of the latest few round trips of that host, less the host's least round trip of half a minute. Hosts of which
+//! neither TCP nor QUIC tells one are asked for an echo ([`Probes`]). So a near host yields where it takes the air of a far one. A host
+//! whose packets wait as long whatever the rate has a slow path of its own, or lies: it has a law of its own from then on ([`Path`]), and
+//! no say.
 
 mod carried;
 mod company;

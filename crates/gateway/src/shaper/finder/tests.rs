@@ -19,7 +19,7 @@ fn host(last: u8) -> IpAddr {
     Ipv4Addr::new(10, 0, 0, last).into()
 }
 
-/// A finder that is told of segments: number `n` of a port's.
+/// A finder that gets reports of segments: number `n` of a port's segments.
 struct Script {
     finder: Finder,
     hops: Option<u32>,

@@ -269,7 +269,7 @@ fn of_another_next_hop_nothing_is_known() {
     node.sent(24_000);
     node.overhear(25_000, 4, 3);
     assert_eq!(node.estimates()[1], 1000);
-    // Back to n2, which is told by the packet alone.
+    // Back to n2, which learns of it from the packet alone.
     (other.id, other.next_hop, other.arrived) = (PacketId(4), Some(NodeId(2)), at(26_000));
     node.put(at(26_050), other);
     assert_eq!(node.estimates()[1], 0);

@@ -17,7 +17,8 @@ use proptest::prelude::*;
 const MSS: u32 = 1000;
 const TRIP: Span = Span::from_millis(100);
 
-/// A sender that is told each 10 ms of a segment that left one round trip before: 100 kB/s, ten segments a round trip of 100 ms.
+/// A sender that gets a report each 10 ms, of a segment that left one round trip before: 100 kB/s, ten segments a
+/// round trip of 100 ms.
 struct ScriptedSender {
     bbr: Bbr3,
     now: Instant,
@@ -131,7 +132,7 @@ impl ScriptedSender {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever it is told: no panic, and a window that is a number of at least a segment.
+    /// For any reports: no panic, and a window that is a number of at least a segment.
     #[test]
     fn any_samples_will_do(told in proptest::collection::vec((0u64..500, 0u64..400_000, 0u8..14, 1u64..60), 1..400)) {
         let mut sender = ScriptedSender::new();

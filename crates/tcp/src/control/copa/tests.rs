@@ -302,7 +302,7 @@ proptest! {
         prop_assert!(path.goodput(2.0, 12.0) > 0.3 * kbps as f64 * 1e3, "{}", path.goodput(2.0, 12.0));
     }
 
-    /// Whatever it is told: no panic, and a window that is a number of at least a segment.
+    /// For any reports: no panic, and a window that is a number of at least a segment.
     #[test]
     fn any_samples_will_do(told in proptest::collection::vec((0u64..3_000, 0u64..5_000, 0u8..12, 0u64..40), 1..300)) {
         let mut copa = Copa::new(Rules::LINUX, 0.5, true);

@@ -231,7 +231,7 @@ fn it_gives_way_to_a_queue_of_others() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 12, failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever it is told: no panic, and a window that is a number of at least a segment.
+    /// For any reports: no panic, and a window that is a number of at least a segment.
     #[test]
     fn any_samples_will_do(told in proptest::collection::vec((0u64..100_000, 0u64..5_000, 0u8..12, 0u64..40), 1..300)) {
         let mut ledbat = Ledbat::new(Rules::LINUX, TARGET);

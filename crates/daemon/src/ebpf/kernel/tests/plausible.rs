@@ -1,4 +1,4 @@
-//! What the programs believe of a connection, against the Rust rules: the same packets, the same belief.
+//! The programs judge a connection's packets as the Rust rules do: the same packets, the same verdicts.
 
 use super::*;
 use meshpace_gateway::{Judgement, Side, Windows};

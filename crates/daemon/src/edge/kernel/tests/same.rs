@@ -181,7 +181,7 @@ impl Both<'_> {
     }
 }
 
-/// What goes on of what waited, and what is dropped.
+/// The waiting acknowledgements that go on, and those that are dropped.
 fn left(hook: &mut Hooked<usize>) -> (Vec<usize>, Vec<usize>) {
     let (mut passed, mut dropped) = (Vec::new(), Vec::new());
     while let Some(leaving) = hook.poll() {

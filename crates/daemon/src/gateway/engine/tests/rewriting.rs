@@ -1,4 +1,4 @@
-//! What is changed in packets, and what never is.
+//! The changes to packets, and the parts that never change.
 
 use super::*;
 
@@ -56,7 +56,7 @@ fn acknowledgements_announce_the_pipe() {
                 other => panic!("{other:?}"),
             }
         }
-        // 60,000 units of 4 bytes were told in the beginning, and are used up by the 240th.
+        // 60,000 units of 4 bytes were announced in the beginning, and are used up by the 240th segment.
         let expected = if keys.is_empty() { 2 * MSS } else { 60_000 << 2 };
         assert_eq!(announced.last(), Some(&expected), "{v6} {forged} {keys}");
         assert!(announced.windows(2).all(|pair| pair[1] + MSS >= pair[0]), "{announced:?}");

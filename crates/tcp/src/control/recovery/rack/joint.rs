@@ -184,7 +184,8 @@ impl Recovery for Rack {
         self.segments.missing(range)
     }
 
-    /// What is sent again is what is lost ([`hole`](Recovery::hole)): only without reports everything is.
+    /// Only lost segments are sent again ([`hole`](Recovery::hole)); without reports everything is sent
+    /// again.
     fn goes_back(&self) -> bool {
         !self.reports || self.segments.count() == 0
     }

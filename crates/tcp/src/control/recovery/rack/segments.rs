@@ -136,8 +136,8 @@ impl Segments {
         });
     }
 
-    /// Everything before `una` is acknowledged, and the peer reports `blocks`; `newly` is told of each segment that it is now
-    /// known to have, from left to right whatever the order of the blocks, as section 6.2 looks through them.
+    /// Everything before `una` is acknowledged, and the peer reports `blocks`; `newly` gets each segment that is now known to
+    /// have arrived, from left to right whatever the order of the blocks, as section 6.2 goes through them.
     pub(super) fn on_ack(
         &mut self,
         una: u64,

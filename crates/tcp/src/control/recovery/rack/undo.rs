@@ -78,7 +78,7 @@ pub(super) enum Forward {
 pub(super) enum Finding {
     /// It is not decided.
     Open,
-    /// The timeout was needed, or it cannot be told: recovery goes on.
+    /// The timeout was needed, or this is not known: recovery goes on.
     Needed,
     /// What had been outstanding arrives (step 3b).
     Spurious,
