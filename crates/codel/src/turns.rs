@@ -1,8 +1,8 @@
 //! Whose turn it is: deficit round robin, in which a newcomer goes first (RFC 8290, section 4.2; Shreedhar and Varghese,
 //! SIGCOMM 1995).
 //!
-//! Each sharer (a flow, a host) keeps a [`Turn`]; the lists hold their names alone. What a packet costs is the driver's business: bytes, or
-//! air time told as bytes.
+//! Each sharer (a flow, a host) keeps a [`Turn`]; the lists hold their names alone. The driver sets the cost of a packet: bytes, or air
+//! time expressed as bytes.
 
 use alloc::collections::VecDeque;
 

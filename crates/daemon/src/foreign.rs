@@ -62,7 +62,7 @@ pub fn routes(text: &str) -> [Option<Vec<(IpNet, u32)>>; 3] {
 /// A path as `iw` tells it: hops, and mean rate in bit/s.
 pub type IwPath = (Option<u32>, Option<u64>);
 
-/// What `iw` tells: the paths, how many proxied hosts, and the neighbours' bitrates, in bit/s.
+/// The answers of `iw`: the paths, the number of proxied hosts, and the neighbours' bitrates, in bit/s.
 #[must_use]
 pub fn iw(text: &str) -> (Vec<IwPath>, usize, Vec<u64>) {
     let bits = |rate: meshpace_units::Rate| rate.as_bits_per_sec();

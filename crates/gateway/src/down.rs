@@ -351,7 +351,7 @@ impl<P: Clone> Down<P> {
 
     /// True if the receiver has all up to `end` and will say so without a copy: something else waits for it here. A sender that went
     /// back to its first byte has a whole window of copies in the queue. At the pace of a path whose rate was just searched for, the
-    /// copies would take a minute to tell the sender what one packet tells it.
+    /// copies would take a minute to report what a single packet reports.
     fn is_answered(&self, end: Seq) -> bool {
         end.at_or_before(self.map.una()) && !self.queue.is_empty()
     }

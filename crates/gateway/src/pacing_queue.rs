@@ -43,9 +43,9 @@ const WIRED_UNSEEN: Span = Span::from_millis(100);
 /// trip. At R/2 the pipe lacks a quarter of its content at most, an eighth in the mean, for two sevenths of the time: 3.6 % of the
 /// throughput, and the median wait is R/6.
 const TARGET_PART: u64 = 2;
-/// The target is at least so many spacings of the pace. One packet a spacing is all that leaves: two segments that come at
-/// once, as senders do for a delayed ACK and in slow start, make the second wait one spacing, and the first up to another for
-/// the one before. RFC 8289, section 4.4, asks for the time of a packet at least, where the link is slow; CAKE and FQ-CoDel
+/// The target is at least so many spacings of the pace. Only one packet leaves in each spacing. Senders send two segments at
+/// once, for a delayed ACK and in slow start: the second then waits one spacing, and the first up to another one for the
+/// segment before. RFC 8289, section 4.4, asks for the time of a packet at least, where the link is slow; CAKE and FQ-CoDel
 /// take one and a half.
 const TARGET_SPACINGS: u64 = 2;
 /// A sender learns of a drop by so many duplicate ACKs (RFC 5681, section 3.2): as many packets must leave after it.

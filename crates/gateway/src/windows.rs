@@ -138,8 +138,8 @@ impl Windows {
         Judgement::Implausible
     }
 
-    /// The windows of the connection of which a segment from `side` was judged [`Judgement::Anew`]: what the other side
-    /// sent of it is known.
+    /// The windows of a connection from which a segment of `side` was judged [`Judgement::Anew`]: the numbers that the
+    /// other side sent are known.
     #[must_use]
     pub fn anew(&self, side: Side) -> Self {
         let mut anew = Self { sampled: self.sampled, ..Self::default() };

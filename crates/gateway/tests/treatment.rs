@@ -170,7 +170,7 @@ fn a_cached_packet_acknowledged_in_part_is_given_back_with_the_treatment() {
 }
 
 /// Point 2 of the audit of the live gateway: the full ACK took what the partial one had left off an account that the treatment had
-/// closed. The underflow was a panic, for which the daemon forgets every flow and lets go of all that is held.
+/// closed. The underflow was a panic, and a panic makes the daemon forget every flow and let all held packets go.
 #[test]
 fn an_ack_inside_a_cached_segment_then_observe_then_the_full_ack_leave_another_hosts_flow_alone() {
     const OTHER: u8 = 2;

@@ -1,9 +1,9 @@
 //! Acknowledgements thinned where they pass, for receivers that stay as they are (docs/law.md).
 //!
-//! Of a connection's pure acknowledgements that only say more has arrived, the newest stands for all before it. One goes on when it
-//! brings a certain number of bytes, or half of its sender's window, or a while after the last, or shows a window that closes or opens;
-//! what is newest waits, and goes on if nothing comes after it. CAKE's filter (Hoiland-Jorgensen et al. 2018) drops what waits in a
-//! queue anyway; this one makes it wait.
+//! Of a connection's pure acknowledgements that only say more has arrived, the newest stands for all before it. An acknowledgement goes
+//! on when it brings a certain number of bytes, or half of its sender's window, or a while after the last one, or when it shows a
+//! window that closes or opens. The newest acknowledgement waits, and goes on if no other comes after it. CAKE's filter
+//! (Hoiland-Jorgensen et al. 2018) drops what waits in a queue anyway; this one makes it wait.
 
 mod flow;
 

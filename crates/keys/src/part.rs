@@ -23,7 +23,7 @@ pub struct Choice {
     pub bounds: &'static [(&'static str, &'static str)],
     /// What must be chosen elsewhere for it to work.
     pub needs: &'static [Need],
-    /// What stands beside it at other places unless the user chose there.
+    /// The parts beside it at other places, unless the user chose others there.
     pub brings: &'static [Brings],
     /// What of it its source does not print, so that it is ours.
     pub reconstructed: Option<&'static str>,

@@ -177,7 +177,8 @@ impl RunningFlow<'_> {
         packet
     }
 
-    /// What the sender asks of relays, or what the receiver returns of it and reports, beside TCP's header.
+    /// The sender's request to relays, or the request as the receiver returns it with its report, beside
+    /// TCP's header.
     #[cold]
     fn add_headers(&mut self, sender: bool, transmit: &Transmit, packet: &mut Packet) {
         let length = self.tcp().sender.asks().relays.unwrap_or(0);

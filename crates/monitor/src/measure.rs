@@ -151,7 +151,7 @@ fn keep(raw: &Raw<'_>, counts: &mut Counts) -> Option<Kept> {
     let bad = radiotap.bad || fails_check(&radiotap, frame, size);
     counts.bad += u64::from(bad);
     let header = if bad { None } else { dot11::parse(frame) };
-    // Control frames carry nothing that could be moved.
+    // Control frames carry no data that could be moved.
     let moved = header.filter(|header| radiotap.padded && header.length >= 24);
     let padding = moved.map_or(0, |header| header.length.wrapping_neg() % 4);
     let size = size.saturating_sub(padding);

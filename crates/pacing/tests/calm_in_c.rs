@@ -22,8 +22,8 @@ const MOST_TRAINS: u32 = 0xffff;
 /// train, a round trip: whether 256 of them are more than 256, and 2 trains are two, would be what rounding makes of it in either law.
 const A_LITTLE: f64 = 4841.0;
 
-/// What a wire's packets wait, microseconds: less than the 10 that clocks tell apart. Where they wait longer it is for far longer: the mean
-/// is never 10 us exactly, which rounding would make more or less.
+/// The wait of a wire's packets, microseconds: less than the 10 us that clocks distinguish. Where they wait longer it is for far longer:
+/// the mean is never 10 us exactly, which rounding would make more or less.
 const WIRE: u64 = 9;
 const LATE: u64 = 2_000;
 /// Before so many it finds nothing in its way, so that the start comes to the rates at which a wire is known for one.

@@ -127,7 +127,7 @@ impl Frame {
         Self { header: Header { packet: burst.only().copied(), ..header }, more }
     }
 
-    /// A block acknowledgement, or a request for one, which names its start and nothing that arrived.
+    /// A block acknowledgement, or a request for one. The request names its start and no arrived packet.
     #[must_use]
     pub fn block_acknowledgement(header: Header, told: BlockAck) -> Self {
         Self { header, more: Some(More::BlockAck(Arc::new(told))) }

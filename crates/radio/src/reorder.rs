@@ -1,8 +1,8 @@
 //! The receiver's reorder buffer: packets of one neighbour go up in the order of their numbers (IEEE 802.11-2020, 10.25.6.6).
 //!
-//! One that is missing holds those behind it back, until it comes, or the neighbour tells that it has given it up, or a packet comes
-//! that lies so far ahead that the window moves past it. Nor does a packet wait longer than [`HELD_AT_MOST`]: the standard leaves it to
-//! the receiver, and Linux's `ieee80211_sta_reorder_release` (net/mac80211/rx.c, 6.1) says when.
+//! A missing packet holds back the packets behind it. It does so until it comes, or the neighbour reports that it has given the packet
+//! up, or a packet comes that lies so far ahead that the window moves past it. Nor does a packet wait longer than [`HELD_AT_MOST`]: the
+//! standard leaves it to the receiver, and Linux's `ieee80211_sta_reorder_release` (net/mac80211/rx.c, 6.1) says when.
 
 use meshpace_units::{Instant, Span};
 use std::collections::VecDeque;

@@ -11,7 +11,8 @@ pub fn hooked(hook: Box<dyn PacketHook>, queue: &QueueConfig) -> Box<dyn Relay> 
     Box::new(HookedQueue { hook: Hooked::new(hook, queue.limit), queue: DropTail::new(queue) })
 }
 
-/// What the hook holds has no place in the queue yet: it joins it, or finds it full, when it goes on.
+/// A packet that the hook holds has no place in the queue yet: it joins the queue, or finds it full, when it
+/// goes on.
 #[derive(Debug)]
 struct HookedQueue {
     hook: Hooked<Handle>,

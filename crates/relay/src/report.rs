@@ -1,4 +1,4 @@
-//! What the MAC tells: of a packet that it was given, of a frame that its station has read.
+//! Reports of the MAC: on a packet that it was given, and on a frame that its station has read.
 
 use crate::packet::Handle;
 use meshpace_explicit::winf::Pair;

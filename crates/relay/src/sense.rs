@@ -130,7 +130,7 @@ pub(crate) struct Sense {
     meter: Meter,
     /// Busy times by role, if those count.
     roles: Option<Box<Roles>>,
-    /// What the receivers of our links measured, as their acknowledgements told it.
+    /// The measurements of our links' receivers, from their acknowledgements.
     told: BTreeMap<NodeId, Pair>,
     /// RTS that were for us and have not been followed by data, by sender: when they ended. Few at a time.
     asked: Vec<(NodeId, Instant)>,

@@ -187,7 +187,7 @@ impl Relay for Xcp {
             }
         }
         self.queue.enqueue(here, packet);
-        // What is dropped was input all the same.
+        // A dropped packet was input all the same.
         self.router.on_arrival(here.now, size, header.as_ref(), self.queue.bytes());
     }
 

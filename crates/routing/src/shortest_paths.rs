@@ -121,8 +121,8 @@ impl ShortestPaths {
         self.column(to)[from.index()].hops().map(u32::from)
     }
 
-    /// For every node the index of that one of `ends` to which its way is the least, of equal ones that of the fewest hops, of these the first;
-    /// its own for one of them. `None`: there is a way to none.
+    /// For every node the index of the member of `ends` to which its way costs least. Of equal ways the one with the fewest hops counts,
+    /// and of these the first. A member of `ends` gets its own index. `None`: there is a way to none.
     #[must_use]
     pub fn least_of(&self, ends: &[NodeId]) -> Vec<Option<u32>> {
         let mut best: Vec<Option<(u64, u16, u32)>> = vec![None; self.nodes()];

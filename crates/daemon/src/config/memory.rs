@@ -23,8 +23,8 @@ impl Memory {
         Self(bytes)
     }
 
-    /// What this process has: the machine's, or what its control groups (version 2) leave it, whichever is less. `None`
-    /// if the kernel does not tell.
+    /// The memory that this process has: the machine's, or the limit of its control groups (version 2), whichever is
+    /// less. `None` if the kernel does not tell.
     #[must_use]
     pub fn here() -> Option<Self> {
         let total = fs::read_to_string("/proc/meminfo").ok().and_then(|text| total(&text));

@@ -372,7 +372,7 @@ fn unless_off<T>(
     if settings.value(key)?.text() == "off" { Ok(None) } else { read(settings, key).map(Some) }
 }
 
-/// The error that the file names nothing that is mesh.
+/// The error for a file that names no part of the mesh.
 pub(super) fn nothing_is_mesh(root: &Settings<'_>) -> FileError {
     let allowed = "at least one of mesh.interfaces and mesh.subnets, such as interfaces = [\"mesh0\"]";
     Location { key: shown("mesh"), ..root.at("mesh") }.error("neither interfaces nor subnets", allowed)

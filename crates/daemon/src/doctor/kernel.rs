@@ -74,7 +74,7 @@ fn modules(release: &str) -> Option<String> {
     Some(files.map(|file| format!("/{}:\n", file.file_name().to_string_lossy())).collect())
 }
 
-/// What configuration, modules and /sys/module tell about a part.
+/// The evidence for a part in configuration, modules and /sys/module.
 fn presence(
     config: Option<&str>,
     modules: Option<&str>,

@@ -185,7 +185,7 @@ fn finish(
     what: &str,
     data_on_stdout: bool,
 ) -> Result<ExitCode, Failure> {
-    // Our FIN, if it is not sent yet, and its acknowledgement. All data are across: nothing that happens now is a failure.
+    // Our FIN, if it is not sent yet, and its acknowledgement. All data are across: an event from now on is no failure.
     if result.is_ok() {
         let _ = stream.shutdown(Shutdown::Write).and_then(|()| stream.drained(Some(FAREWELL)));
     }

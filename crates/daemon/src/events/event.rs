@@ -159,7 +159,7 @@ pub enum Event {
         flow: String,
         /// Foretold while it was only watched, payload bit/s.
         foretold_bps: f64,
-        /// What it got when it was paced.
+        /// The goodput that the flow got when it was paced.
         measured_bps: f64,
         /// The latter over the former, less 1.
         error: f64,

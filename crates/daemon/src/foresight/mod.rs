@@ -125,8 +125,8 @@ impl Foresight {
         this
     }
 
-    /// These were foretold just now, and are paced from now on. What was foretold of the same flows before, and has not come to an end, is
-    /// given up.
+    /// These were foretold just now, and are paced from now on. Earlier forecasts of the same flows that have not come to an end are given
+    /// up.
     pub fn foretell(&mut self, now: Instant, told: impl IntoIterator<Item = Foretold>) {
         for foretold in told.into_iter().take(FLOWS) {
             self.pending.retain(|pending| pending.foretold.key != foretold.key);

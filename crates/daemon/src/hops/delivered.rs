@@ -15,8 +15,8 @@ const APART: u32 = 4;
 pub struct Delivered(BTreeMap<IpAddr, Rate>);
 
 impl Delivered {
-    /// A flow of the host got so much across so many hops, over a second or more. The most counts: what a path carried once its links
-    /// can carry.
+    /// A flow of the host got this much across this many hops, over a second or more. The most counts: what a path carried once its
+    /// links can carry.
     pub fn hear(&mut self, host: IpAddr, goodput: Rate, hops: u32) {
         let apart = u64::from(hops.clamp(1, APART));
         let rate = Rate::bits_per_sec(goodput.as_bits_per_sec().saturating_mul(apart));

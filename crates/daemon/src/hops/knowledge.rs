@@ -236,7 +236,7 @@ mod tests {
         assert_eq!(rate("10.1.0.2"), (mbit(54), RateSource::Nl80211));
         assert_eq!(rate("10.2.0.2"), (mbit(6), RateSource::Configured));
         assert_eq!(rate("10.1.0.3"), (mbit(2), RateSource::Configured));
-        // What got across is a lower bound, where the driver tells nothing.
+        // The delivered rate is a lower bound, where the driver reports no rate.
         let mut delivered = Delivered::default();
         for host in ["10.1.0.2", "10.2.0.2", "10.1.0.3"] {
             delivered.hear(host.parse().unwrap(), mbit(20), 3);

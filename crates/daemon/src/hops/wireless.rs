@@ -86,7 +86,7 @@ fn devices(name: &str) -> Vec<String> {
     if ports.is_empty() { vec![name.to_owned()] } else { ports }
 }
 
-/// What all that answer say, or why the first does not: some ports are no radios.
+/// The answers of all ports that answer, or the error of the first if none does: some ports are no radios.
 fn told_by_any(answers: Vec<Result<String, ToolError>>) -> Result<String, ToolError> {
     let told: Vec<_> = answers.iter().flatten().cloned().collect();
     let refused = answers.into_iter().find_map(Result::err);

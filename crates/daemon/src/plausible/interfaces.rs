@@ -1,4 +1,4 @@
-//! What the mesh's interfaces carry, beside what the daemon sees of it.
+//! The traffic of the mesh's interfaces, compared with the traffic that the daemon sees.
 
 use super::Facts;
 use super::doubt::{Evidence, Name};

@@ -31,8 +31,8 @@ use std::fmt;
 use std::path::Path;
 use xtables::{Family, Xtables};
 
-/// What the gateway sends again bears this mark (SO_MARK), by which the rules know it. One bit, high up: rules for routing by mark,
-/// which look at low bits or at whole small numbers, take it for no mark.
+/// Packets that the gateway sends again bear this mark (SO_MARK), by which the rules know them. One bit, high up: rules for routing
+/// by mark, which look at low bits or at whole small numbers, take it for no mark.
 pub const REPAIR_MARK: u32 = 0x4000_0000;
 
 /// A way to make the rules, in the order in which they are tried.

@@ -12,7 +12,7 @@ const TCP_HEADER: u32 = 20;
 /// The smallest MTU believed of an IPv4 path: the last but one in the table of RFC 1191, section 7.1. The very last, 68
 /// bytes, is no link's; it would only multiply the packets.
 const MTU_MIN_V4: u32 = 296;
-/// What links carry (RFC 1191, section 7.1), for routers that do not tell.
+/// The sizes that links carry (RFC 1191, section 7.1), for routers that do not report theirs.
 const PLATEAUS: [u32; 6] = [4352, 2002, 1492, 1006, 508, MTU_MIN_V4];
 /// How long a path's MTU is remembered for new connections (RFC 1191, section 6.3: ten minutes).
 const LIFETIME: Span = Span::from_secs(600);

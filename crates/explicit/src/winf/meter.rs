@@ -39,7 +39,7 @@ pub struct Link {
     pub to: Station,
 }
 
-/// What a link can carry, and what is free of it, bit/s.
+/// The capacity of a link, and its free part, bit/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// What it can carry.

@@ -128,7 +128,7 @@ impl ShaperConfig {
         u64::try_from(bits / 8).unwrap_or(u64::MAX)
     }
 
-    /// CoDel's parameters for a flow, one of so many of a host, one of so many hosts.
+    /// CoDel's parameters for a flow, given the number of its host's flows and the number of hosts.
     ///
     /// RFC 8289, section 4.4, asks for a target of no less than a packet takes; on a link that is shared, a flow's next packet leaves
     /// a whole round later. One and a half of it, as CAKE takes (`cake_set_rate` in net/sched/sch_cake.c, Linux 6.1), and an

@@ -231,7 +231,8 @@ impl<P> Shaper<P> {
         Some(Shaped::Passes { packet: held.packet, mark: held.mark, since: held.since, due })
     }
 
-    /// A packet came from the mesh that answers what left for there: what of the mesh's delay that tells, where the rate is found by it.
+    /// A packet came from the mesh that answers packets which left for there. Where the rate is found by delay, it shows the mesh's
+    /// delay.
     pub fn hears(&mut self, now: Instant, echo: Echo) {
         let Some(finder) = &mut self.finder else { return };
         let (hosts, config) = (&self.hosts, &self.config);

@@ -91,7 +91,7 @@ spacing = 7000
     }
 }
 
-/// What a relay has been told, in a place where the test can read it.
+/// The reports that a relay got, in a place where the test can read them.
 #[derive(Clone, Debug, Default)]
 struct Notes(Arc<Mutex<Vec<Note>>>);
 

@@ -3,7 +3,7 @@
 use super::support::{flow, link, measure, node, run, wired};
 use meshpace_mesh::result::FlowResult;
 
-/// A flow over a link of so many Mbit/s and a round trip of so many milliseconds, in the last quarter of a minute.
+/// A flow over a link of the given rate (Mbit/s) and round trip (ms), in the last quarter of a minute.
 fn over(mbps: u64, trip: u64, scheme: &str) -> FlowResult {
     let holds = (mbps * trip * 1_000 / 12_000).max(50);
     let queue = |link: String| link.replace("delay", &format!("queue = {holds}\ndelay"));

@@ -112,7 +112,7 @@ impl Airs {
     /// Of a node with several interfaces the one after this.
     #[inline]
     pub(crate) fn after(&self, at: InterfaceId, node: NodeId) -> Option<InterfaceId> {
-        // What comes after the n-th air begins with the n-th of the others.
+        // The items after the n-th air begin with the n-th of the other items.
         let passed = if self.others.is_empty() { 0 } else { self.id(at).0 as usize };
         self.others[passed..].iter().find_map(|air| air.interface_of(node))
     }

@@ -129,7 +129,7 @@ impl Air {
         this
     }
 
-    /// Who hears whom from now on, by nodes.
+    /// Which node hears which, from now on.
     fn heard_by_node(&mut self, mut by_node: Hearers) {
         self.losses.mark(&mut by_node);
         let all = match &self.members {

@@ -39,7 +39,7 @@ struct Leg {
 }
 
 impl Movement {
-    /// Who hears whom is worked out this often; at 30 m/s a node has moved 3 m in between.
+    /// The lists of hearers are worked out this often; at 30 m/s a node has moved 3 m in between.
     pub const STEP: Span = Span::from_millis(100);
 
     /// No node moves unless [sent](Self::send).

@@ -103,8 +103,8 @@ impl Air {
         }
     }
 
-    /// The same of a frame for one station, where no relay listens and no link loses frames: the loop over all who hear it asks only
-    /// who that is. Not inlined, since what surrounds it would leave it too few registers.
+    /// The same for a frame to one station, where no relay listens and no link loses frames: the loop over all hearers only looks
+    /// for that station. Not inlined, since what surrounds it would leave it too few registers.
     #[inline(never)]
     fn spread_among_bystanders<T: Copy + Debug>(
         &mut self,

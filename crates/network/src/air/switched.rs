@@ -24,7 +24,7 @@ impl Switched {
         }
     }
 
-    /// Who hears whom if all are on has become another.
+    /// The lists of hearers, with all nodes on, have changed.
     pub fn becomes(&mut self, all: Hearers) {
         self.all = all;
     }

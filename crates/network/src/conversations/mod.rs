@@ -35,7 +35,7 @@ pub(crate) struct Accounts {
     all: Vec<Conversation>,
     /// Interfaces whose relays ask for them.
     asking: Vec<InterfaceId>,
-    /// Who could decode whom at the start, if a relay asks.
+    /// Which node could decode which at the start, if a relay asks.
     graph: Arc<ShortestPaths>,
     /// What nodes hear of the conversations, if a relay asks for it.
     heard: Option<Box<HeardConversations>>,

@@ -34,8 +34,9 @@ impl Key {
 /// Deadlines are kept apart, where each moves in place; everything else is scheduled once and never moves. At the
 /// same time scheduled events come before stations, and stations come in order of their index.
 ///
-/// Of the scheduled events nearly all are the ends of frames and steps through the link layer, at most a few
-/// milliseconds ahead: there are few at a time, mostly in order, so a sorted line of them beats a heap.
+/// Nearly all scheduled events are ends of frames and steps through the link layer, at most a few
+/// milliseconds ahead. There are few of them at a time, mostly in order, so a sorted line of them beats a
+/// heap.
 pub struct EventQueue<T> {
     near: Line<Key, Event<T>>,
     far: Heap<Key, Event<T>>,

@@ -5,8 +5,8 @@ use meshpace_units::{Instant, Span};
 /// Parts of the horizon, of each of which the least is kept.
 const PARTS: usize = 8;
 
-/// The least round trip of the last `horizon`, to an eighth of that: what came at most so long ago counts, what came more than
-/// nine eighths ago does not.
+/// The least round trip of the last `horizon`, to an eighth of that: a round trip counts if it came within `horizon`, and does
+/// not count if it came more than nine eighths of that ago.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Least {
     part: Span,

@@ -11,8 +11,8 @@ use libm::sqrt;
 /// From so many packets or trains on that an empty path holds it is long. A mesh with 802.11n behind 120 ms of wire holds 256 packets, and
 /// less of what one access carries.
 pub(super) const LONG: f64 = 256.0;
-/// A path is a wire once its queue was empty for so many steps in a row, and for so many steps after it was the last time. Over a mesh one
-/// such step is a matter of chance.
+/// A path becomes a wire once its queue was empty for this many steps in a row. It stays a wire for this many steps after the last empty
+/// step. Over a mesh one such step is a matter of chance.
 const EMPTY: u32 = 4;
 /// Or once so many round trips in a row had no more than hosts' jitter in them. Over one idle hop of 802.11g, whose back-offs are the
 /// shortest, two of five have no more: all of 24 by chance once in 10^9.

@@ -27,8 +27,8 @@ use meshpace_units::{Instant, Span};
 
 /// No queue is shorter than what clocks and drivers tell apart, seconds.
 const SHORTEST_QUEUE: f64 = 1e-5;
-/// What the clocks, interrupts and schedulers of hosts add to a round trip at the most, seconds; and a share of a packet's time and of the
-/// empty path, as a hop's back-offs are a quarter of that.
+/// The most that clocks, interrupts and schedulers of hosts add to a round trip, seconds; and a share of a packet's time and of the empty
+/// path, as a hop's back-offs are a quarter of that.
 const JITTER: f64 = 2e-4;
 const JITTER_SHARE: f64 = 16.0;
 /// Acknowledgements of which two take so many empty paths are thinned: a receiver answers every second segment, and more of these are on

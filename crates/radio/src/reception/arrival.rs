@@ -4,7 +4,7 @@ use super::Collision;
 use crate::frame::{FrameKind, Header};
 use meshpace_units::{Instant, NodeId, Span};
 
-/// What is the same of a frame at all its hearers.
+/// The properties of a frame that are the same at all its hearers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
     spans: u64,

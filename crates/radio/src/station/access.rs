@@ -121,8 +121,8 @@ impl Station {
         frame.as_slice().last().map(|last| last.seq)
     }
 
-    /// The number of the next packet to a neighbour: one counter for all of them, or with several packets a frame one for each and each
-    /// priority, so that a receiver sees what it lacks.
+    /// The number of the next packet to a neighbour. With one packet a frame one counter serves all neighbours. With several packets a
+    /// frame each neighbour and priority has a counter of its own, so that a receiver sees which packets it lacks.
     #[inline]
     fn next_seq(&mut self, to: Option<Peer>) -> u16 {
         if let (Some(several), Some(to)) = (&mut self.several, to) {

@@ -1,4 +1,4 @@
-//! What a receiver remembers of each neighbour's packets, to tell repetitions from new ones.
+//! A receiver's memory of each neighbour's packets, by which it distinguishes repetitions from new packets.
 
 use super::aggregates::Counts;
 use super::ahead::Ahead;

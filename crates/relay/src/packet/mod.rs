@@ -70,7 +70,7 @@ pub enum Class {
     Ack,
     /// Routing, and [probes](Packet::is_probe) of links.
     Control,
-    /// Address resolution: nothing that queues let pass, unlike routing.
+    /// Address resolution. Queues do not give these packets priority, as they do routing packets.
     Arp,
 }
 

@@ -61,7 +61,8 @@ impl Node {
         self.bench.packets.remove(handle);
     }
 
-    /// So many packets, each of which the next node sends on once so many more wait there. The windows of each.
+    /// Packets, each of which the next node sends on once the given number of packets wait there. The windows
+    /// of each are returned.
     fn behind(&mut self, queue: u64, packets: u64) -> Vec<u8> {
         let one = |_| {
             let window = self.send(END);

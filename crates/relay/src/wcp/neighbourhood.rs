@@ -1,4 +1,4 @@
-//! What a node knows of congestion and round trips around it, from what its neighbours' frames say (schemes.md 13, "Sharing").
+//! A node's knowledge of congestion and round trips around it, from its neighbours' frames (schemes.md 13, "Sharing").
 //!
 //! The neighbourhood of a link i -> j is every link that begins or ends at i, at j, or at a neighbour of either. So a link
 //! v -> w is near a congested one if v or w is an end of one, or the neighbour of an end. It is enough that each frame says

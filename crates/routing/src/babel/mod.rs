@@ -69,7 +69,7 @@ const fn newer(a: u16, b: u16) -> bool {
 #[derive(Debug, Default)]
 struct Neighbour {
     hellos: Option<Hellos>,
-    /// What it says that receiving costs there, and until when that holds.
+    /// The cost of receiving that the neighbour reported, and the time until which that holds.
     txcost: Option<(u16, Instant)>,
     /// It has been asked for all that it knows.
     met: bool,

@@ -44,13 +44,13 @@ const WAITING: f64 = 4.0;
 const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
-/// Where packets wait so many times longer than they should, the rate is at most so many times the traffic that went into the
-/// mesh.
+/// Where packets wait this many times longer than they should, the rate is at most this many times the traffic that went into
+/// the mesh.
 const LONG: f64 = 1.5;
 const ABOVE: f64 = 1.1;
 /// No wait counts for more: a packet that takes longer was lost, or its host is gone.
 const LONGEST: Span = Span::from_millis(250);
-/// An echo tells of the round trips since the one that was measured before, of so many at the most, upwards and downwards.
+/// An echo reports on the round trips since the one measured before, of at most this many, upwards and downwards.
 const ROUNDS: (f64, f64) = (2.0, 4.0);
 /// No wait counts as none: an empty queue of a mesh is not a wire's (docs/law.md, "Wired paths").
 const SHORTEST: Span = Span::from_micros(20);
@@ -58,7 +58,7 @@ const SHORTEST: Span = Span::from_micros(20);
 const USUAL: Span = Span::from_secs(4);
 /// Without a round trip for so long while packets leave, the rate may be far too high.
 const BLIND: Span = Span::from_secs(2);
-/// Then so much of it stays, each time after so long.
+/// Then this share of it stays, each time after this time.
 const BLINDLY: (f64, Span) = (0.9, Span::from_millis(250));
 
 /// Between what, and for what, a rate is looked for.
@@ -68,8 +68,8 @@ pub struct Find {
     pub least: Rate,
     /// It is no higher.
     pub most: Rate,
-    /// Packets may wait so long in the mesh a hop, where that is more than four packets take: frames that carry
-    /// many packets want so many to wait.
+    /// Packets may wait for this time in the mesh for each hop, where that is more than four packets take:
+    /// frames that carry many packets need many packets to wait.
     pub stands: Span,
     /// So many requests for an echo a second, all together, to hosts that nothing else tells a round trip of; 0: none.
     pub probes: u32,

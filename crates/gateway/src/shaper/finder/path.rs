@@ -18,8 +18,8 @@ const FEWEST: u32 = 5;
 const SAY: Span = Span::from_secs(1);
 /// After an echo it has a say until the next two echoes might have come.
 const SAY_OF_ECHO: Span = Span::from_millis(500);
-/// A host that does not answer while packets to it are sent again keeps its say for so long each time, and so long in all. Others may have
-/// taken its air, or the host may have left.
+/// A host that does not answer while packets to it are sent again keeps its say for this long each time, and for this long in all. Others
+/// may have taken its air, or the host may have left.
 const UNANSWERED: (Span, Span) = (Span::from_secs(3), Span::from_secs(10));
 /// Round trips, and the time, after which it is seen what a lower rate did.
 const SEEN: (u32, Span) = (5, Span::from_secs(2));

@@ -16,7 +16,8 @@ const ONE_CHANNEL: u32 = 3;
 /// So many packets of a connection wait that is alone, on such a way and on a longer one; of the former for no longer than this, seconds.
 const ALONE: (f64, f64) = (14.0, 2.0);
 const ALONE_FOR: f64 = 0.12;
-/// So many packets a second that wait for no turn are a call, or more of them; so many packets wait beside it.
+/// This many packets a second that wait for no turn are a call, or several calls; this many packets may wait
+/// beside it.
 const CALLS: (f64, f64) = (10.0, 1.0);
 /// A host has one packet in the mesh at least.
 const LEAST: f64 = 1.0;

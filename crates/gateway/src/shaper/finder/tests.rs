@@ -64,7 +64,8 @@ impl Script {
     }
 }
 
-/// What left for a host is sent again: it waits there if the host answers nothing else either, and is lost if it does.
+/// A packet that left for a host is sent again. It counts as waiting if the host answers nothing else either, and as
+/// lost if the host answers other packets.
 #[test]
 fn what_is_lost_while_others_are_answered_waits_nowhere() {
     for answers in [true, false] {

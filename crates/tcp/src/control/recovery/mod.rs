@@ -1,4 +1,4 @@
-//! Loss recovery: what finds losses and what to send again because of them, apart from the window.
+//! Loss recovery: it finds losses and decides what is sent again; the window is another part's.
 //!
 //! A sender whose window is a [`Congestion`](super::Congestion) has one [`Recovery`] beside it; [`Recovered`](super::Recovered)
 //! makes a control of both. A recovery gets every acknowledgement and every departure, and may have a deadline of its own. It

@@ -57,8 +57,8 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// What the programs are to believe, told by the Rust rules. The programs know a connection from its first data on, and
-/// of what was before it the offers of the SYNs.
+/// The verdicts that the programs are to reach, by the Rust rules. The programs know a connection from its first data
+/// on, and of what was before it the offers of the SYNs.
 #[derive(Default)]
 struct Model {
     windows: Option<Windows>,

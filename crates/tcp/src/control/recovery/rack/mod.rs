@@ -187,8 +187,8 @@ impl Rack {
         self.latest = latest;
     }
 
-    /// What the peer reports to have got twice: the first block, if it is of what is acknowledged or within the second (RFC
-    /// 2883, section 4).
+    /// The range that the peer reports to have got twice: the first block, if it lies in acknowledged data or within the
+    /// second block (RFC 2883, section 4).
     fn duplicate(una: u64, blocks: &SackRanges) -> Option<Range<u64>> {
         let (start, end) = blocks[0]?;
         let within = |outer: (u64, u64)| outer.0 <= start && end <= outer.1;
