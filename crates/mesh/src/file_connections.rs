@@ -17,10 +17,14 @@ impl Simulation<'_> {
     }
 
     /// Goes on with closing after something happened to one of the ends, and with the file that waits for it.
+    #[inline]
     pub(crate) fn after_file(&mut self, flow: u32) {
-        if !self.opens_per_file(flow) {
-            return;
+        if self.opens_per_file(flow) {
+            self.goes_on_closing(flow);
         }
+    }
+
+    fn goes_on_closing(&mut self, flow: u32) {
         let RunningFlow { transport: Transport::Tcp(tcp), application, .. } = &mut self.flows[flow as usize]
         else {
             unreachable!("flow {flow} has files and no connection")

@@ -49,11 +49,11 @@ impl Simulation<'_> {
 
     /// Lets things happen up to `end`, or until the measurement has all that it wants.
     pub fn run(&mut self, end: Instant) {
-        while let Some(step) = self.network.step(end, self.probe) {
+        while let Some(step) = &self.network.step(end, self.probe) {
             match step {
-                Step::Arrival(_, ref packet) => self.arrive(packet),
-                Step::Left(ticket) => self.left_host(ticket),
-                Step::Timer(timer) => self.fires(timer),
+                Step::Arrival(_, packet) => self.arrive(packet),
+                Step::Left(ticket) => self.left_host(*ticket),
+                Step::Timer(timer) => self.fires(*timer),
             }
             if self.meter.is_complete() {
                 break;

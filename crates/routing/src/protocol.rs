@@ -25,6 +25,13 @@ pub trait RoutingProtocol<P>: Debug + Send {
     /// If the packet is for this node.
     fn route(&mut self, now: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>);
 
+    /// The neighbour that a data packet goes on to at once, if nothing else follows from it: neither the state of the protocol nor
+    /// its alarm changes. `None`: the network calls [`route`](Self::route).
+    fn at_once(&self, info: &PacketInfo) -> Option<NodeId> {
+        let _ = info;
+        None
+    }
+
     /// A routing packet arrived from neighbour `from` with time to live `ttl`. A packet of another protocol changes
     /// nothing.
     fn on_control(

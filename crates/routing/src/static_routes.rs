@@ -28,6 +28,14 @@ impl StaticRoutes {
     pub fn new(me: NodeId, paths: Arc<ShortestPaths>) -> Self {
         Self { me, paths }
     }
+
+    /// Where a packet goes, or why it ends here.
+    fn way_on(&self, info: &PacketInfo) -> Result<NodeId, DropReason> {
+        match refusal(self.me, info) {
+            Some(reason) => Err(reason),
+            None => self.paths.next_hop(self.me, info.destination).ok_or(DropReason::NoRoute),
+        }
+    }
 }
 
 impl<P> RoutingProtocol<P> for StaticRoutes {
@@ -37,14 +45,14 @@ impl<P> RoutingProtocol<P> for StaticRoutes {
     }
 
     fn route(&mut self, _: Instant, packet: P, info: &PacketInfo, out: &mut Vec<Action<P>>) {
-        let next_hop = match refusal(self.me, info) {
-            Some(reason) => Err(reason),
-            None => self.paths.next_hop(self.me, info.destination).ok_or(DropReason::NoRoute),
-        };
-        out.push(match next_hop {
+        out.push(match self.way_on(info) {
             Ok(next_hop) => Action::SendData { packet, next_hop, delay: Span::ZERO },
             Err(reason) => Action::Drop { packet, reason },
         });
+    }
+
+    fn at_once(&self, info: &PacketInfo) -> Option<NodeId> {
+        self.way_on(info).ok()
     }
 
     fn hops_to(&self, _: Instant, destination: NodeId) -> Option<u32> {
@@ -112,6 +120,9 @@ mod tests {
         node.route(Instant::ZERO, 'a', &info(8, 0, 2, 9), &mut out);
         node.route(Instant::ZERO, 'b', &info(8, 0, 2, 0), &mut out);
         node.route(Instant::ZERO, 'c', &info(4, 0, 3, 9), &mut out);
+        let at_once = |info: PacketInfo| RoutingProtocol::<char>::at_once(&node, &info);
+        assert_eq!(at_once(info(8, 0, 2, 9)), Some(NodeId(1)), "as it would be routed");
+        assert_eq!([info(8, 0, 2, 0), info(4, 0, 3, 9)].map(at_once), [None; 2]);
         let island = ShortestPaths::new(&[vec![NodeId(1)], vec![NodeId(0)], vec![]], |_, _| Cost::ONE);
         StaticRoutes::new(NodeId(0), Arc::new(island)).route(Instant::ZERO, 'd', &info(0, 2, 0, 9), &mut out);
         assert_eq!(

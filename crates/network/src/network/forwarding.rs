@@ -36,6 +36,7 @@ impl<T: Copy + Debug> Network<T> {
 
     /// A packet enters the mesh at `node`: from an endpoint there, or from the wired part. It has a ticket if its host wants to know
     /// when it has left.
+    #[inline]
     pub(super) fn enters_mesh(&mut self, node: NodeId, mut packet: Packet, ticket: Option<Ticket>) {
         packet.entry = node;
         packet.travelled = 0;
@@ -54,6 +55,10 @@ impl<T: Copy + Debug> Network<T> {
             return self.follow(node, handle, path);
         }
         let info = self.packets.get(handle).info();
+        if let Some(next_hop) = self.routing.of(node).at_once(&info) {
+            self.packets.get_mut(handle).next_hop = Some(next_hop);
+            return self.send_down(node, handle, Span::ZERO);
+        }
         self.with_routing(node, |routing, now, out| routing.route(now, handle, &info, out));
     }
 

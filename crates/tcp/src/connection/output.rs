@@ -34,23 +34,20 @@ impl Connection {
         match self.state {
             State::Closed | State::Listen => return None,
             State::SynSent | State::SynReceived => {
-                return self
-                    .take_syn(now)
-                    .or_else(|| (self.due() != Due::Nothing).then(|| self.pure_acknowledgement()));
+                return self.take_syn(now).or_else(|| self.take_ack());
             }
             _ => {}
         }
         if self.syn_due {
             return self.take_syn(now); // a repeated SYN-ACK of the two-way handshake
         }
-        let due = self.due();
-        if due != Due::Alone && self.state.sends() {
+        if self.state.sends() && self.due() != Due::Alone {
             if let Some(chunk) = self.sender.take(now) {
                 return Some(self.data(now, chunk));
             }
         }
-        if due != Due::Nothing {
-            return Some(self.pure_acknowledgement());
+        if let Some(ack) = self.take_ack() {
+            return Some(ack);
         }
         if core::mem::take(&mut self.probe_due) {
             // One below what the peer has acknowledged: it must answer (RFC 9293, section 3.8.4).
@@ -94,12 +91,16 @@ impl Connection {
         self.receiver.as_ref().map_or(Due::Nothing, Receiver::due)
     }
 
-    fn pure_acknowledgement(&mut self) -> Transmit {
+    /// A pure acknowledgement if one is due.
+    fn take_ack(&mut self) -> Option<Transmit> {
+        if self.due() == Due::Nothing {
+            return None;
+        }
         self.sender.counters.pure_acks += 1;
         // Once: what one packet gained is not to be given twice.
         let answer = self.answered.take();
         let report = self.receiver.as_mut().and_then(|receiver| receiver.report(self.now));
-        Transmit { answer, report, ..bare(self.acknowledgement(self.sender.max)) }
+        Some(Transmit { answer, report, ..bare(self.acknowledgement(self.sender.max)) })
     }
 
     fn acknowledgement(&mut self, position: u64) -> Segment {
