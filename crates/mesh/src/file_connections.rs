@@ -17,13 +17,14 @@ impl Simulation<'_> {
     }
 
     /// Goes on with closing after something happened to one of the ends, and with the file that waits for it.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn after_file(&mut self, flow: u32) {
         if self.opens_per_file(flow) {
             self.goes_on_closing(flow);
         }
     }
 
+    #[inline(never)]
     fn goes_on_closing(&mut self, flow: u32) {
         let RunningFlow { transport: Transport::Tcp(tcp), application, .. } = &mut self.flows[flow as usize]
         else {

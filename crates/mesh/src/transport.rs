@@ -161,7 +161,7 @@ impl RunningFlow<'_> {
     }
 
     /// The packet with a segment of one of its two connections.
-    #[inline]
+    #[inline(always)]
     fn packet(&mut self, sender: bool, transmit: &Transmit) -> Packet {
         let size = self.connection(sender).wire_length(&transmit.segment);
         let FlowEnds { sender: first, receiver: second } = &self.ends;
@@ -209,7 +209,7 @@ fn ticket(end: u32) -> Ticket {
 }
 
 /// What an end point learns of the packet that brings a segment.
-#[inline]
+#[inline(always)]
 fn arrival(packet: &Packet, route: Option<Route>) -> Arrival {
     Arrival {
         route,

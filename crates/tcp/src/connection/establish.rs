@@ -148,6 +148,7 @@ impl Connection {
     }
 
     /// An acceptable acknowledgement of our SYN arrived.
+    #[cold]
     pub(super) fn on_ack_of_syn(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) {
         let reported = self.reported(segment);
         let event = self.ack_event(now, segment, 1, (arrival, reported.as_ref()), false);
@@ -165,6 +166,7 @@ impl Connection {
 
     /// A SYN in a state where none is expected: repeat the SYN-ACK if it is the peer's first one again and nothing
     /// else has come since, else challenge it (RFC 5961, section 4.2).
+    #[cold]
     pub(super) fn on_unexpected_syn(&mut self, segment: &Segment) {
         let repeated = self.receiver.as_ref().is_some_and(|receiver| {
             let first = receiver.position(segment.seq) == Some(0);

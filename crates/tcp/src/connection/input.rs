@@ -22,27 +22,24 @@ impl Connection {
         if arrival.request.is_some() {
             self.answered = arrival.request;
         }
+        if matches!(self.state, State::Closed | State::Listen | State::SynSent) {
+            self.on_first_segment(now, segment, arrival);
+            return Received::default();
+        }
+        self.on_later_segment(now, segment, arrival)
+    }
+
+    #[cold]
+    fn on_first_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) {
         match self.state {
-            State::Closed => {
-                self.reset = super::reset_for(segment).map(Box::new);
-                Received::default()
-            }
-            State::Listen => {
-                self.on_listen(now, segment);
-                Received::default()
-            }
-            State::SynSent => {
-                self.on_syn_sent(now, segment, arrival);
-                Received::default()
-            }
-            _ => self.on_later_segment(now, segment, arrival),
+            State::Listen => self.on_listen(now, segment),
+            State::SynSent => self.on_syn_sent(now, segment, arrival),
+            _ => self.reset = super::reset_for(segment).map(Box::new),
         }
     }
 
+    #[inline]
     fn on_later_segment(&mut self, now: Instant, segment: &Segment, arrival: &Arrival) -> Received {
-        // Only of payload anybody asks how it came.
-        let way =
-            if segment.payload > 0 { self.way(now, segment, arrival) } else { SegmentContext::default() };
         let Some(receiver) = &mut self.receiver else { return Received::default() };
         let stamp = segment.options.timestamps.filter(|_| self.timestamps);
         let old = stamp.is_some_and(|stamp| receiver.is_old(now, stamp.value)) && !segment.flags.rst;
@@ -54,38 +51,19 @@ impl Connection {
             return Received::default();
         }
         let Some(start) = start.filter(|_| acceptable && !old) else {
-            self.sender.counters.discarded += 1;
-            if !segment.flags.rst {
-                if let Some(start) = start.filter(|_| segment.payload > 0) {
-                    receiver.refuse(now, start, segment.payload, segment.flags, way);
-                }
-                receiver.owe_alone();
-                if start.is_some_and(|start| receiver.echoes(start)) {
-                    self.echo = self.echo.max(segment.ns2.map(|stamp| stamp.sent));
-                }
-                self.restart_time_wait(segment);
-            }
+            self.discard(now, segment, start, arrival);
             return Received::default();
         };
         if segment.flags.rst {
-            // Only an exact hit resets (RFC 5961, section 3.2).
-            if start == receiver.nxt {
-                self.gone(match self.state {
-                    State::SynReceived if !self.passive => Closing::Refused,
-                    // Both sides have everything. The peer has forgotten the connection, and met a late copy of what we sent
-                    // (RFC 9293, section 3.10.7.4: in TIME-WAIT the application is not told of a reset).
-                    State::TimeWait => Closing::Finished,
-                    _ => Closing::Reset,
-                });
-            } else {
-                self.challenge();
-            }
+            self.on_reset(start);
             return Received::default();
         }
         if !segment.flags.ack {
             return Received::default();
         }
-        if let Some(stamp) = stamp {
+        // The time-out counts as it was before the acknowledgement.
+        let way = self.way(now, segment, arrival);
+        if let (Some(stamp), Some(receiver)) = (stamp, &mut self.receiver) {
             receiver.remember(now, stamp.value, start);
         }
         self.timers.heard(now);
@@ -93,6 +71,37 @@ impl Connection {
             return Received::default();
         }
         self.on_payload(now, segment, start, way)
+    }
+
+    /// A segment that is not acceptable: at `start`, if it lies in the stream at all.
+    #[cold]
+    fn discard(&mut self, now: Instant, segment: &Segment, start: Option<u64>, arrival: &Arrival) {
+        self.sender.counters.discarded += 1;
+        let way = self.way(now, segment, arrival);
+        let Some(receiver) = self.receiver.as_mut().filter(|_| !segment.flags.rst) else { return };
+        if let Some(start) = start.filter(|_| segment.payload > 0) {
+            receiver.refuse(now, start, segment.payload, segment.flags, way);
+        }
+        receiver.owe_alone();
+        if start.is_some_and(|start| receiver.echoes(start)) {
+            self.echo = self.echo.max(segment.ns2.map(|stamp| stamp.sent));
+        }
+        self.restart_time_wait(segment);
+    }
+
+    /// An acceptable reset at `start`: only an exact hit resets (RFC 5961, section 3.2).
+    #[cold]
+    fn on_reset(&mut self, start: u64) {
+        if self.receiver.as_ref().is_none_or(|receiver| receiver.nxt != start) {
+            return self.challenge();
+        }
+        self.gone(match self.state {
+            State::SynReceived if !self.passive => Closing::Refused,
+            // Both sides have everything. The peer has forgotten the connection, and met a late copy of what we sent
+            // (RFC 9293, section 3.10.7.4: in TIME-WAIT the application is not told of a reset).
+            State::TimeWait => Closing::Finished,
+            _ => Closing::Reset,
+        });
     }
 
     /// Handles the acknowledgement; false if the segment goes no further.
@@ -201,8 +210,12 @@ impl Connection {
         (ms < 1 << 31).then(|| (stamp.echo, Span::from_millis(u64::from(ms.max(1)))))
     }
 
-    /// How a segment came.
+    /// How a segment came. Only of payload anybody asks that.
+    #[inline]
     fn way(&self, now: Instant, segment: &Segment, arrival: &Arrival) -> SegmentContext {
+        if segment.payload == 0 {
+            return SegmentContext::default();
+        }
         let (transit, echo) = (self.transit(now, segment), self.echoed(now, segment));
         SegmentContext { ecn: arrival.ecn, transit, echo, timeout: self.sender.rto() }
     }
@@ -234,24 +247,31 @@ impl Connection {
         }
         let taken = receiver.take(now, start, u64::from(segment.payload), segment.flags, way);
         if taken.finished {
-            self.events.push_back(Event::PeerFinished);
-            match self.state {
-                State::Established => self.state = State::CloseWait,
-                // If our FIN was acknowledged by this very segment the state is FIN-WAIT-2 already.
-                State::FinWait1 => self.state = State::Closing,
-                State::FinWait2 => self.enter_time_wait(),
-                _ => {}
-            }
+            self.on_peer_finished();
         }
         Received { payload: taken.placement, delivered: taken.delivered }
     }
 
+    #[cold]
+    fn on_peer_finished(&mut self) {
+        self.events.push_back(Event::PeerFinished);
+        match self.state {
+            State::Established => self.state = State::CloseWait,
+            // If our FIN was acknowledged by this very segment the state is FIN-WAIT-2 already.
+            State::FinWait1 => self.state = State::Closing,
+            State::FinWait2 => self.enter_time_wait(),
+            _ => {}
+        }
+    }
+
+    #[cold]
     fn enter_time_wait(&mut self) {
         self.state = State::TimeWait;
         self.sender.timer = None;
         self.timers.time_wait = self.now.checked_add(self.config.time_wait);
     }
 
+    #[cold]
     fn restart_time_wait(&mut self, segment: &Segment) {
         if self.state == State::TimeWait && segment.flags.fin {
             self.timers.time_wait = self.now.checked_add(self.config.time_wait);
@@ -259,6 +279,7 @@ impl Connection {
     }
 
     /// A challenge acknowledgement, not too often (RFC 5961, sections 3.2, 4.2, 5.2 and 7).
+    #[cold]
     pub(super) fn challenge(&mut self) {
         let (since, sent) = &mut self.challenges;
         if since.is_none_or(|since| self.now.saturating_since(since) >= CHALLENGE_PERIOD) {

@@ -380,6 +380,7 @@ impl Connection {
         self.config.headers.wire_length(segment)
     }
 
+    #[cold]
     fn reset_peer(&mut self) {
         let mut reset = self.header(self.sender.max);
         reset.flags.rst = true;
@@ -392,6 +393,7 @@ impl Connection {
     }
 
     /// The connection is gone.
+    #[cold]
     fn gone(&mut self, why: Closing) {
         self.state = State::Closed;
         self.syn_due = false;

@@ -57,6 +57,7 @@ impl Connection {
         None
     }
 
+    #[cold]
     fn take_syn(&mut self, now: Instant) -> Option<Transmit> {
         if !core::mem::take(&mut self.syn_due) {
             return None;
