@@ -100,10 +100,6 @@ class Advice:
         """What a scheme does to a pattern."""
         return effect([self._of_scheme(pattern, scheme)])
 
-    def of_change(self, pattern: Pattern, change: Change) -> Effect:
-        """What a change does to a pattern."""
-        return effect([self._of_change(pattern, change)])
-
     def scheme(self, scheme: str) -> Effect:
         """Over all patterns."""
         return effect([self._of_scheme(pattern, scheme) for pattern in self.patterns])

@@ -94,8 +94,6 @@ _ROUTING_SETTINGS: dict[str, Settings] = {
 AODV = Condition("aodv", "ns2-capture")
 STATIC = Condition("static", "ns2-capture")
 DSDV = Condition("dsdv", "ns2-capture")
-AODV_SINR = Condition("aodv", "sinr")
-STATIC_SINR = Condition("static", "sinr")
 RFC3561 = Condition("rfc3561", "ns2-capture")
 """A sensitivity: an AODV without ns-2's local-repair defect, which still takes lost frames for broken links."""
 
@@ -104,7 +102,6 @@ AS_WRITTEN = Condition(_WRITTEN, _WRITTEN)
 
 CONDITIONS = tuple(Condition(routing, reception) for reception in RECEPTION_NAMES for routing in _ROUTINGS)
 """Every routing with every model of reception."""
-PAPER_CONDITIONS = (AODV, STATIC, AODV_SINR, STATIC_SINR, RFC3561)
 
 _PRINTED = {
     "newreno": "NewReno", "tcp-ap": "TCP-AP", "tcp-gap": "TCP-GAP", "tcp-gap-nogc": "TCP-GAP without goodput control",

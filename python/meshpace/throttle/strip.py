@@ -8,7 +8,6 @@ from meshpace.study.model import Settings
 
 CHAIN = "osipov-critical.toml"
 STRIP = "throttle-strip.toml"
-THREE = "osipov-three.toml"
 HOPS = tuple(range(1, 10))
 SEGMENTS = (200, 400, 600, 800, 1000)
 
