@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/calm.py TABLE [--seeds K]
 
-TABLE: chains, pairs, gateway, gateway-trains, steps, constants, company, limits, shares, trains, waiting, comparators,
-wires.
+TABLE: chains, pairs, gateway, gateway-trains, steps, constants, company, limits, shares, pauses, trains, waiting,
+comparators, wires.
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
 802.11b at 11 Mbit/s, windows of 512 segments; `trains`, `gateway-trains` and `waiting` are of 802.11n at MCS 4, in
@@ -81,12 +81,16 @@ def pair(way: str) -> meshpace.Scenario:
 
 
 def got(
-    scenario: meshpace.Scenario, scheme: str | type[meshpace.Formula], seeds: int, **parameters: float | str
+    scenario: meshpace.Scenario,
+    scheme: str | type[meshpace.Formula],
+    seeds: int,
+    first: int = 1,
+    **parameters: float | str,
 ) -> Got:
     for key, value in parameters.items():
         scenario.set(f"scheme.{scheme}.{key}", value)
     goodputs, delays, jains, timeouts = [], [], [], 0
-    for seed in range(1, seeds + 1):
+    for seed in range(first, first + seeds):
         result = meshpace.run(scenario, scheme=scheme, seed=seed)
         flows = result["flows"]
         goodputs.append(sum(flow["goodput_bps"] for flow in flows) / 1e3)
@@ -251,6 +255,49 @@ def shares(seeds: int) -> None:
     table(["", "two chains up", "down", "mix", "random mesh, static routes", "random mesh, AODV"], rows)
 
 
+def pausing(pause: float, after_timeout: float | None, delta: float) -> type[meshpace.Formula]:
+    """Calm that sends nothing new for so long each second, each flow at another time.
+
+    If told, it does so for so many seconds after a timeout only.
+    """
+
+    class Pausing(meshpace.Formula):
+        base = "calm"
+        name = "pausing-" + "-".join(f"{1000 * value:.0f}" for value in (pause, after_timeout or 0.0, delta))
+        parameters = {"dr_delta": delta}  # noqa: RUF012
+        phase: float | None = None
+        until = 0.0
+
+        def on_timeout(self, now: float) -> meshpace.Reply:
+            self.until = now + (after_timeout or 0.0)
+            return meshpace.Reply(window=1e6)
+
+        def on_ack(self, ack: object) -> meshpace.Reply:
+            now = ack.now  # type: ignore[attr-defined]
+            self.phase = 7.31 * now if self.phase is None else self.phase
+            pauses = after_timeout is None or now <= self.until
+            return meshpace.Reply(window=1.0 if pauses and (now + self.phase) % 1.0 < pause else 1e6)
+
+    return Pausing
+
+
+PAUSES = ((0.0, None, 0.7), (0.02, None, 0.7), (0.1, None, 0.7), (0.2, None, 0.7), (0.1, 60.0, 0.7), (0.0, None, 1.4),
+          (0.1, None, 1.4), (0.1, 60.0, 1.4))  # fmt: skip
+"""Seconds of each; for how long after a timeout, or always; `dr_delta`."""
+
+
+def pauses(seeds: int) -> None:
+    """Two chains under AODV, whose flows now and then send nothing, so that a search for a route comes through."""
+    rows = []
+    for pause, after, delta in PAUSES:
+        scheme = pausing(pause, after, delta)
+        of = [got(pair(way).set("routing.protocol", "aodv"), scheme, seeds, first=21) for way in ("up", "down", "mix")]
+        when = "always" if after is None else f"for {after:.0f} s after a timeout"
+        name = f"{1000 * pause:.0f} ms a second, {when}" if pause else "none"
+        rows.append([name, f"{delta}", *(f"{one}, {one.jain:.3f}" for one in of)])
+    table(["pause", "`dr_delta`", "two chains up", "down", "mix"], rows)
+
+
 def limits(seeds: int) -> None:
     """With a small window, with a filter behind an announced window."""
     small = [(name, got(wired(1, True).set("defaults.window", 64), name, seeds)) for name in ("linux-cubic", "calm")]
@@ -278,8 +325,10 @@ def on(ground: str, of: meshpace.Scenario) -> meshpace.Scenario:
     return of
 
 
-def mbit(of: meshpace.Scenario, scheme: str, seeds: int, **keys: float | str) -> str:
-    one = got(of.copy(), scheme, seeds, **keys)
+def mbit(
+    of: meshpace.Scenario, scheme: str | type[meshpace.Formula], seeds: int, first: int = 1, **keys: float | str
+) -> str:
+    one = got(of.copy(), scheme, seeds, first, **keys)
     shared = f", {one.jain:.3f}" if len(of.resolve(1)["flows"]) > 1 else ""
     return f"{one.goodput / 1e3:.2f} @ {one.delay:.1f}{shared}"
 
@@ -411,6 +460,7 @@ def main() -> None:
         "company": company,
         "limits": limits,
         "shares": shares,
+        "pauses": pauses,
         "trains": trains,
         "waiting": waiting,
         "comparators": comparators,

@@ -1,6 +1,6 @@
 """The best that fixed rates and fixed trains get on a chain, and calm beside that.
 
-    .venv/bin/python bench/calm_oracle.py [--seeds K] [--hops 1,2,4] [--rts always|never|both] [--random]
+    .venv/bin/python bench/calm_oracle.py [--seeds K] [--hops 1,2,4] [--rts always|never|both] [--random | --aggregates]
 
 Open loops, by search. Rates: a segment every so often, one acknowledgement for 8 or for 16; first in steps of 8 % from
 0.6 to 1.6 of what calm gets, then in steps of 2 % around the best. Trains: a window of W segments that never changes,
@@ -15,6 +15,10 @@ second. Goodput in kbit/s @ mean one-way delay in ms; r: rate, W: train, d: segm
 With --random instead: eight flows of a random mesh of 50 nodes, a topology a seed. Each flow's max-min share, by search
 over fixed rates with thin acknowledgements: all flows get as much as all can have at once (19 of 20 segments arrive in
 time), those that can have no more keep that, the others get more.
+
+With --aggregates instead: 802.11n at MCS 4 on the grounds of the study `calm`, in runs as long as the study's, seeds
+from 11 on; one flow, and two against each other. Windows as above, and B: trains of so many segments, spaced evenly at
+a rate in Mbit/s, an acknowledgement for each. Mbit/s @ ms, with Jain's index over 10 s where two flows share.
 """
 
 from __future__ import annotations
@@ -24,7 +28,7 @@ import statistics
 from typing import NamedTuple
 
 import meshpace
-from calm import HOPS, chain, load, table
+from calm import GROUNDS, HOPS, adhoc, chain, load, mbit, on, table
 
 _ACKS = (8, 16)
 _WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)
@@ -173,13 +177,78 @@ def random_row(seed: int) -> list[str]:
     return cells
 
 
+_SHORT = {"measure.duration": "35s", "measure.warmup": "5s"}
+"""As the study's quick plan."""
+_LONG_WINDOWS = (8, 12, 16, 24, 32, 48, 64)
+_BURSTS = (8, 12, 16)
+_AROUND = (0.85, 0.95, 1.0, 1.05, 1.1, 1.2, 1.3)
+
+
+def _spaced(segments: int, kbit: float) -> type[meshpace.Formula]:
+    gap = segments * 1460 * 8 / (1e3 * kbit)
+
+    class Spaced(_Open):
+        rated = True
+        name = f"spaced-{segments}-{round(kbit)}"
+        interval = gap
+        left = 0
+        d = segments
+
+        def on_departure(self, now: float) -> meshpace.Reply:
+            self.left = (self.left + 1) % segments
+            return meshpace.Reply(interval=0.0 if self.left else gap)
+
+        def on_ack(self, ack: object) -> None:
+            return None
+
+    return Spaced
+
+
+def _most(loops: list[tuple[float, str, str]]) -> str:
+    _, got, loop = max(loops)
+    return f"{got} ({loop})"
+
+
+def aggregates_row(ground: str, hops: int, both: bool, seeds: int) -> list[str]:
+    ends = ((0, hops), (hops, 0)) if both else ((0, hops),)
+    scenario = on(ground, adhoc(hops, *ends))
+    for key, value in _SHORT.items():
+        scenario.set(key, value)
+
+    def tried(scheme: type[meshpace.Formula], loop: str) -> tuple[float, str, str]:
+        got = mbit(scenario, scheme, seeds, first=11)
+        return float(got.split()[0]), got, loop
+
+    pairs = {(window, d) for window in _LONG_WINDOWS for d in (window, min(8, window))}
+    windows = [tried(_train(*pair), "W {} d {}".format(*pair)) for pair in sorted(pairs)]
+    around = 1e3 * max(windows)[0] / len(ends)
+    spaced = [
+        tried(_spaced(segments, around * part), f"B {segments} at {around * part / 1e3:.2f}")
+        for segments in _BURSTS
+        for part in _AROUND
+    ]
+    known = [mbit(scenario, scheme, seeds, first=11) for scheme in ("linux-cubic", "calm")]
+    name = f"{hops} hop{'s' if hops > 1 else ''}{', opposite flows' if both else ''}"
+    return [ground, name, known[0], _most(windows), _most(spaced), known[1]]
+
+
+def aggregates(seeds: int) -> None:
+    paths = [(1, False), (2, False), (4, False), (8, False), (4, True), (8, True)]
+    rows = [aggregates_row(ground, hops, both, seeds) for ground in GROUNDS for hops, both in paths]
+    table(["ground", "path", "linux-cubic", "best window", "best of spaced trains", "calm"], rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--hops", default=",".join(map(str, HOPS)))
     parser.add_argument("--rts", choices=("always", "never", "both"), default="both")
     parser.add_argument("--random", action="store_true")
+    parser.add_argument("--aggregates", action="store_true")
     asked = parser.parse_args()
+    if asked.aggregates:
+        aggregates(asked.seeds)
+        return
     if asked.random:
         schemes = ["linux-bbr", "calm", "`dr_friendly` = 0"]
         head = ["topology", "max-min: sum", "linux-cubic: sum, least of a share", *schemes]
