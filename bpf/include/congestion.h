@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What calm.bpf.c and user space share. crates/daemon/src/congestion/layout.rs reads these structs by offset; the assertions here and the
- * constants there must say the same. Integers in the machine's byte order but where a type says __be. */
+/* What calm.bpf.c and user space share. crates/daemon/src/shared/congestion.rs has these structs in Rust, field by field; a test has
+ * the compiler assert that each field stands where it does here. Integers in the machine's byte order but where a type
+ * says __be. */
 #ifndef MESHPACE_CONGESTION_H
 #define MESHPACE_CONGESTION_H
 
 #include "calm.h"
 #include "tcp.h"
-#include <stddef.h>
 
 /* The one entry of `calm_settings`. Only user space writes it. */
 struct settings {
@@ -15,16 +15,12 @@ struct settings {
 	char instead[TCP_CA_NAME_MAX];
 	char cgroup[256];                  /* whose connections to `calm_subnets` are switched; empty: none */
 };
-_Static_assert(sizeof(struct settings) == 280, "settings");
-_Static_assert(offsetof(struct settings, instead) == 8, "settings.instead");
-_Static_assert(offsetof(struct settings, cgroup) == 24, "settings.cgroup");
 
 /* A key of `calm_subnets` (BPF_MAP_TYPE_LPM_TRIE); IPv4 as IPv4-mapped IPv6 (RFC 4291, section 2.5.5.2). */
 struct subnet {
 	__u32 bits;
 	__be32 address[4];
 };
-_Static_assert(sizeof(struct subnet) == 20, "subnet");
 
 /* A connection, as `calm_list` tells of it. */
 struct flow {
@@ -44,19 +40,5 @@ struct flow {
 	__u32 spare;
 	struct calm law;
 };
-_Static_assert(offsetof(struct flow, local_port) == 32, "flow.local_port");
-_Static_assert(offsetof(struct flow, segment) == 36, "flow.segment");
-_Static_assert(offsetof(struct flow, pace) == 40, "flow.pace");
-_Static_assert(offsetof(struct flow, window) == 48, "flow.window");
-_Static_assert(offsetof(struct flow, base) == 64, "flow.base");
-_Static_assert(offsetof(struct flow, burst) == 72, "flow.burst");
-_Static_assert(offsetof(struct flow, law) == 80, "flow.law");
-_Static_assert(sizeof(struct flow) == 184, "flow");
-_Static_assert(offsetof(struct calm, rate) == 8, "calm.rate");
-_Static_assert(offsetof(struct calm, queue) == 24, "calm.queue");
-_Static_assert(offsetof(struct calm, wire) == 92, "calm.wire");
-_Static_assert(offsetof(struct calm, trains) == 94, "calm.trains");
-_Static_assert(offsetof(struct calm, losses) == 99, "calm.losses");
-_Static_assert(offsetof(struct calm, flags) == 100, "calm.flags");
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the edge's program and user space share. crates/daemon/src/edge/layout.rs reads these structs by offset; the
- * assertions here and the constants there must say the same. All integers in the machine's byte order but where a type
+/* What the edge's program and user space share. crates/daemon/src/shared/edge.rs has these structs in Rust, field by field; a test has
+ * the compiler assert that each field stands where it does here. Integers in the machine's byte order but where a type
  * says __be; times in nanoseconds of CLOCK_MONOTONIC. */
 #ifndef MESHPACE_EDGE_H
 #define MESHPACE_EDGE_H
@@ -20,7 +20,6 @@ struct ends {
 	__be16 source_port;
 	__be16 destination_port;
 };
-_Static_assert(sizeof(struct ends) == 36, "ends");
 
 /* `scale` of a connection whose SYN was not seen. */
 #define SCALE_UNKNOWN 0xff
@@ -42,11 +41,6 @@ struct thin_flow {
 	__u8 begins;          /* nothing but its SYN was seen */
 	__u8 lasts;           /* for how many waits for the tail `half` counts */
 };
-_Static_assert(sizeof(struct thin_flow) == 56, "thin_flow");
-_Static_assert(offsetof(struct thin_flow, newest) == 32, "thin_flow.newest");
-_Static_assert(offsetof(struct thin_flow, half) == 44, "thin_flow.half");
-_Static_assert(offsetof(struct thin_flow, window) == 48, "thin_flow.window");
-_Static_assert(offsetof(struct thin_flow, held) == 52, "thin_flow.held");
 
 /* The newest acknowledgement, which goes on if nothing newer comes. The program writes it, user space sends it. */
 struct held {
@@ -59,10 +53,6 @@ struct held {
 	__u16 vlan_tci;
 	__u8 frame[FRAME_MAX];
 };
-_Static_assert(sizeof(struct held) == 184, "held");
-_Static_assert(offsetof(struct held, interface) == 8, "held.interface");
-_Static_assert(offsetof(struct held, length) == 16, "held.length");
-_Static_assert(offsetof(struct held, frame) == 24, "held.frame");
 
 /* The one entry of `settings`. User space writes it, again and again: a program that outlives the daemon lets everything pass.
  * The program ends it where what is kept is not sent. */
@@ -74,8 +64,6 @@ struct thinning {
 	__u32 share;          /* one that brings so large a part, one in so many, of `since`, passes */
 	__u32 unused;
 };
-_Static_assert(sizeof(struct thinning) == 40, "thinning");
-_Static_assert(offsetof(struct thinning, share) == 32, "thinning.share");
 
 enum told {
 	KEPT = 0,   /* an acknowledgement waits, and none of its connection did */
@@ -89,10 +77,6 @@ struct edge_event {
 	__u8 told;            /* enum told */
 	__u8 unused[7];
 };
-_Static_assert(sizeof(struct edge_event) == 56, "edge_event");
-_Static_assert(offsetof(struct edge_event, ends) == 8, "edge_event.ends");
-_Static_assert(offsetof(struct edge_event, ack) == 44, "edge_event.ack");
-_Static_assert(offsetof(struct edge_event, told) == 48, "edge_event.told");
 
 /* Indices of `counters`; what a packet was not read for stands where `enum counter` has it. */
 enum edge_counter {
@@ -111,7 +95,6 @@ enum edge_counter {
 	EDGE_LATE,            /* user space was found not to send what is kept */
 	EDGE_COUNTERS,
 };
-_Static_assert(EDGE_COUNTERS == 13, "counters");
 _Static_assert((int)EDGE_FRAGMENTS == (int)FRAGMENTS && (int)EDGE_MALFORMED == (int)MALFORMED, "as enum counter");
 
 #endif

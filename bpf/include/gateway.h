@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the gateway's programs and user space share. crates/daemon/src/ebpf/layout.rs reads these structs by offset;
- * the assertions here and the constants there must say the same. All integers in the machine's byte order but where a
- * type says __be; times in nanoseconds of CLOCK_MONOTONIC. */
+/* What the gateway's programs and user space share. crates/daemon/src/shared/gateway.rs has these structs in Rust, field by field; a test has
+ * the compiler assert that each field stands where it does here. Integers in the machine's byte order but where a type
+ * says __be; times in nanoseconds of CLOCK_MONOTONIC. */
 #ifndef MESHPACE_GATEWAY_H
 #define MESHPACE_GATEWAY_H
 
 #include "announced.h"
 #include "codel.h"
 #include <linux/types.h>
-#include <stddef.h>
 
 /* A connection by its ends; IPv4 addresses as IPv4-mapped IPv6 ones (RFC 4291, section 2.5.5.2). */
 struct flow_key {
@@ -17,7 +16,6 @@ struct flow_key {
 	__be16 wireless_port;
 	__be16 wired_port;
 };
-_Static_assert(sizeof(struct flow_key) == 36, "flow_key");
 
 enum side {
 	WIRED = 0,
@@ -45,7 +43,6 @@ struct window {
 struct windows {
 	struct window halves[2]; /* by enum side */
 };
-_Static_assert(sizeof(struct windows) == 64, "windows");
 
 /* The data of one direction. */
 struct half {
@@ -63,9 +60,6 @@ struct half {
 	__u8 fin_acked;
 	__u8 unused;
 };
-_Static_assert(sizeof(struct half) == 56, "half");
-_Static_assert(offsetof(struct half, packets) == 16, "half.packets");
-_Static_assert(offsetof(struct half, begun) == 52, "half.begun");
 
 /* One connection. Only the programs write it. */
 struct flow {
@@ -97,17 +91,6 @@ struct flow {
 	__u32 again_end; /* its end */
 	__u32 untimed;   /* and how far data had gone then */
 };
-_Static_assert(sizeof(struct flow) == 368, "flow");
-_Static_assert(offsetof(struct flow, departure) == 16, "flow.departure");
-_Static_assert(offsetof(struct flow, down) == 24, "flow.down");
-_Static_assert(offsetof(struct flow, up) == 80, "flow.up");
-_Static_assert(offsetof(struct flow, wired_rtt) == 136, "flow.wired_rtt");
-_Static_assert(offsetof(struct flow, id) == 168, "flow.id");
-_Static_assert(offsetof(struct flow, window) == 176, "flow.window");
-_Static_assert(offsetof(struct flow, ignored) == 180, "flow.ignored");
-_Static_assert(offsetof(struct flow, aged) == 248, "flow.aged");
-_Static_assert(offsetof(struct flow, limited) == 324, "flow.limited");
-_Static_assert(offsetof(struct flow, used) == 344, "flow.used");
 
 enum treatment {
 	OBSERVE = 0,
@@ -125,10 +108,6 @@ struct pace {
 	__u32 window;    /* most bytes that the wired sender is to have on its way; 0: as its receiver says */
 	__u32 segment;   /* that they are counted in */
 };
-_Static_assert(sizeof(struct pace) == 40, "pace");
-_Static_assert(offsetof(struct pace, packets) == 8, "pace.packets");
-_Static_assert(offsetof(struct pace, treatment) == 12, "pace.treatment");
-_Static_assert(offsetof(struct pace, target) == 16, "pace.target");
 
 /* The one entry of `settings`. Only user space writes it, again and again: programs that outlive the daemon let
  * everything pass. */
@@ -141,10 +120,6 @@ struct settings {
 	__u32 finds;     /* the rate of hosts is found: what is sent again is told, too */
 	__u32 unused;
 };
-_Static_assert(sizeof(struct settings) == 40, "settings");
-_Static_assert(offsetof(struct settings, treatment) == 16, "settings.treatment");
-_Static_assert(offsetof(struct settings, places) == 20, "settings.places");
-_Static_assert(offsetof(struct settings, apart) == 24, "settings.apart");
 
 enum event_kind {
 	OPENED = 0, /* first data of a connection */
@@ -164,10 +139,6 @@ struct event {
 	__u8 ttl;        /* flow.ttl */
 	__u16 unused;
 };
-_Static_assert(sizeof(struct event) == 64, "event");
-_Static_assert(offsetof(struct event, key) == 16, "event.key");
-_Static_assert(offsetof(struct event, segment) == 52, "event.segment");
-_Static_assert(offsetof(struct event, kind) == 60, "event.kind");
 
 /* Indices of `counters`. */
 enum counter {
@@ -189,6 +160,5 @@ enum counter {
 	LOST_EVENTS,     /* the ring was full */
 	COUNTERS,
 };
-_Static_assert(COUNTERS == 16, "counters");
 
 #endif

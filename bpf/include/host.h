@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the host's program and user space share. crates/daemon/src/host/layout.rs reads these structs by offset; the
- * assertions here and the constants there must say the same. All integers in the machine's byte order but where a type
- * says __be; times in nanoseconds of CLOCK_MONOTONIC; rates in bytes a second of payload. */
+/* What the host's program and user space share. crates/daemon/src/shared/host.rs has these structs in Rust, field by field; a test has
+ * the compiler assert that each field stands where it does here. Integers in the machine's byte order but where a type
+ * says __be; times in nanoseconds of CLOCK_MONOTONIC; rates in
+ * bytes a second of payload. */
 #ifndef MESHPACE_HOST_H
 #define MESHPACE_HOST_H
 
 #include <linux/types.h>
-#include <stddef.h>
 
 /* A rate that is none, as SO_MAX_PACING_RATE has it (net/core/sock.c). */
 #define UNLIMITED 0xffffffffu
@@ -18,8 +18,6 @@ struct ends {
 	__u16 local_port;
 	__u16 remote_port;
 };
-_Static_assert(sizeof(struct ends) == 36, "ends");
-_Static_assert(offsetof(struct ends, local_port) == 32, "ends.local_port");
 
 /* What the program knows of a connection, by its socket's cookie. Only the program writes it. */
 struct connection {
@@ -32,9 +30,6 @@ struct connection {
 	__u8 has_wired;    /* wired_ack and wired hold, and no round trip was told of them */
 	__u8 opaque;       /* the kernel's srtt_us is not made of samples as expected */
 };
-_Static_assert(sizeof(struct connection) == 56, "connection");
-_Static_assert(offsetof(struct connection, own) == 36, "connection.own");
-_Static_assert(offsetof(struct connection, in_force) == 40, "connection.in_force");
 
 /* What user space wants of a connection. The program makes and removes it, user space overwrites it. */
 struct order {
@@ -42,15 +37,12 @@ struct order {
 	__u8 quiet;        /* round trips without the option need not be reported */
 	__u8 unused[3];
 };
-_Static_assert(sizeof(struct order) == 8, "order");
-_Static_assert(offsetof(struct order, quiet) == 4, "order.quiet");
 
 /* The one entry of `settings`. Only user space writes it, again and again: a program that outlives it lifts all
  * limits once `alive_until` has passed. */
 struct settings {
 	__u64 alive_until;
 };
-_Static_assert(sizeof(struct settings) == 8, "settings");
 
 enum report_kind {
 	OPENED = 0,
@@ -70,11 +62,6 @@ struct report {
 	__u8 adopted;   /* OPENED: in the middle of the connection */
 	__u8 unused[7];
 };
-_Static_assert(sizeof(struct report) == 72, "report");
-_Static_assert(offsetof(struct report, ends) == 16, "report.ends");
-_Static_assert(offsetof(struct report, rtt) == 52, "report.rtt");
-_Static_assert(offsetof(struct report, wired) == 60, "report.wired");
-_Static_assert(offsetof(struct report, adopted) == 64, "report.adopted");
 
 /* Indices of `counters`. */
 enum counter {
@@ -92,6 +79,5 @@ enum counter {
 	EXPIRED,         /* limits lifted because user space was silent */
 	COUNTERS,
 };
-_Static_assert(COUNTERS == 12, "counters");
 
 #endif

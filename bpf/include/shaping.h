@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* What the shaper of hosts and user space share. crates/daemon/src/ebpf/shaping/layout.rs reads these structs by offset; the
- * assertions here and the constants there must say the same. All integers in the machine's byte order but where a type says __be;
- * times in nanoseconds of CLOCK_MONOTONIC. */
+/* What the shaper of hosts and user space share. crates/daemon/src/shared/shaping.rs has these structs in Rust, field by field; a test has
+ * the compiler assert that each field stands where it does here. Integers in the machine's byte order but where a type
+ * says __be; times in nanoseconds of CLOCK_MONOTONIC. */
 #ifndef MESHPACE_SHAPING_H
 #define MESHPACE_SHAPING_H
 
 #include <linux/types.h>
-#include <stddef.h>
 
 /* A mesh host, or whoever stands for several; IPv4 addresses as IPv4-mapped IPv6 ones (RFC 4291, section 2.5.5.2). */
 struct host_key {
@@ -18,7 +17,6 @@ struct prefix_key {
 	__u32 bits;
 	__be32 address[4];
 };
-_Static_assert(sizeof(struct prefix_key) == 20, "prefix_key");
 
 /* Fractions: of a nanosecond a byte, and of what a byte costs. */
 #define BYTE_SHIFT 10
@@ -32,7 +30,6 @@ struct terms {
 	__u32 mask;   /* bits of the address that stand for all hosts of the prefix; 0: each for itself */
 	__u32 unused;
 };
-_Static_assert(sizeof(struct terms) == 24, "terms");
 
 /* The one entry of `settings`. Only user space writes it, again and again: programs that outlive the daemon let everything pass. */
 struct shaping {
@@ -48,7 +45,6 @@ struct shaping {
 	__u32 finds;    /* user space finds the rate: it is told what leaves, and of spin bits */
 	struct terms terms; /* of hosts of which nothing is agreed */
 };
-_Static_assert(sizeof(struct shaping) == 88, "shaping");
 
 /* How busy hosts or flows are: their shares of a slot of time, by its number. */
 struct slot {
@@ -92,9 +88,6 @@ struct all {
 	__u64 tells;   /* when user space was told last of what leaves, */
 	__u64 turned;  /* and of a spin bit that turned */
 };
-_Static_assert(offsetof(struct all, work) == 48, "all.work");
-_Static_assert(offsetof(struct all, waiting) == 64, "all.waiting");
-_Static_assert(sizeof(struct all) == 4312, "all");
 
 /* A host. */
 struct host {
@@ -108,11 +101,6 @@ struct host {
 	struct slot flows[HOST_SLOTS];
 	__u64 tells;  /* when user space was told last of what leaves for it */
 };
-_Static_assert(offsetof(struct host, seen) == 48, "host.seen");
-_Static_assert(offsetof(struct host, work) == 56, "host.work");
-_Static_assert(offsetof(struct host, wait) == 80, "host.wait");
-_Static_assert(offsetof(struct host, flows) == 96, "host.flows");
-_Static_assert(sizeof(struct host) == 1128, "host");
 
 /* The ends of a connection; as in gateway.h, whose programs are others. */
 struct ends {
@@ -142,9 +130,5 @@ struct told {
 	__u8 bit;             /* SPIN_* */
 	__u16 unused;
 };
-_Static_assert(offsetof(struct told, host) == 48, "told.host");
-_Static_assert(offsetof(struct told, ends) == 64, "told.ends");
-_Static_assert(offsetof(struct told, kind) == 100, "told.kind");
-_Static_assert(sizeof(struct told) == 104, "told");
 
 #endif

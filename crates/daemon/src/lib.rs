@@ -37,7 +37,7 @@ pub mod rights;
 pub mod rules;
 pub mod service_manager;
 #[cfg(feature = "ebpf")]
-mod shared_bytes;
+pub mod shared;
 pub mod state;
 pub mod status;
 mod status_socket;

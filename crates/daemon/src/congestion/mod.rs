@@ -5,20 +5,21 @@
 //! | bpf/calm.bpf.c, bpf/include/calm.h | the congestion control; the law in integers |
 //! | `object` | fits the programs to this kernel, loads them, makes calm a congestion control |
 //! | `types` | what the kernel says of its own structures |
-//! | `layout` | what both sides share |
+//! | `exchange` | what both sides tell each other |
 //! | `report` | `status`, `explain` |
 //!
 //! No process stays: the kernel keeps what was loaded, until `undo`. Why the law stands twice: docs/congestion.md.
 
-mod layout;
+pub(crate) mod exchange;
 mod object;
 mod report;
-mod types;
+pub(crate) mod types;
 
 use crate::Failure;
 use crate::host::Cgroup;
+use crate::shared::congestion as c;
+use exchange::{Flow, NAME, Settings, subnet_key, subnet_of};
 use ipnet::IpNet;
-use layout::{Flow, NAME, Settings, subnet_key, subnet_of};
 use meshpace_linux::{Namespace, bpf};
 use object::{BY_DESTINATION, Maps, Programs, refused};
 use std::fs;
@@ -26,6 +27,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use zerocopy::{FromBytes, IntoBytes};
 
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
@@ -116,7 +118,7 @@ fn load(args: &Load) -> Result<(), Failure> {
         cgroup: group.as_ref().map(|(path, _)| path.clone()),
     })?;
     for subnet in &args.subnet {
-        let told = maps.subnets.set(&subnet_key(*subnet), &1u32.to_ne_bytes());
+        let told = maps.subnets.set(subnet_key(*subnet).as_bytes(), &1u32.to_ne_bytes());
         told.map_err(|why| refused(&format!("destination {subnet}"), &why))?;
     }
     let by_destination = if group.is_some() { Some(programs.by_destination()?) } else { None };
@@ -200,7 +202,8 @@ pub fn choice() -> Result<Option<Choice>, Failure> {
 fn choice_of(maps: &Maps) -> Result<Choice, Failure> {
     let Settings { unit, cgroup, .. } = maps.settings()?;
     let keys = maps.subnets.keys().map_err(|why| refused("eBPF map calm_subnets", &why))?;
-    let subnets = keys.iter().filter_map(|key| subnet_of(key)).map(|subnet| subnet.to_string()).collect();
+    let keys = keys.iter().filter_map(|key| c::Subnet::read_from_bytes(key).ok());
+    let subnets = keys.filter_map(subnet_of).map(|subnet| subnet.to_string()).collect();
     Ok(Choice { unit, cgroup, subnets })
 }
 

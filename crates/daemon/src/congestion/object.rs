@@ -4,15 +4,17 @@
 //! aya's own reader of objects does what is long: ELF, types, places of the kernel's fields (CO-RE), calls. What is left are a few calls of
 //! bpf(2) (`meshpace_linux::bpf`).
 
-use super::layout::{NAME, Settings, settings_of};
+use super::exchange::{NAME, Settings};
 use super::types::{FUNCTION, STRUCT, Types};
 use crate::Failure;
+use crate::shared::congestion as c;
 use aya_obj::Object;
 use aya_obj::btf::{Btf, BtfFeatures};
 use aya_obj::generated::bpf_insn;
 use meshpace_linux::bpf::{self, Map, NewMap, NewProgram, kind};
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use zerocopy::{FromBytes, IntoBytes};
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/calm.bpf.o"));
 
@@ -64,7 +66,9 @@ impl Maps {
     /// [`Failure::Operational`] where the kernel refuses.
     pub fn settings(&self) -> Result<Settings, Failure> {
         let bytes = self.settings.get(&[0; 4]).map_err(|why| refused("eBPF map calm_settings", &why))?;
-        Ok(settings_of(&bytes))
+        let told = c::Settings::read_from_bytes(&bytes)
+            .map_err(|_| Failure::operational("eBPF map calm_settings", "it is of another meshpaced"))?;
+        Ok(Settings::from(&told))
     }
 
     /// Tells the programs.
@@ -72,10 +76,10 @@ impl Maps {
     /// # Errors
     /// [`Failure::User`] for a path that is too long, [`Failure::Operational`] where the kernel refuses.
     pub fn tell(&self, settings: &Settings) -> Result<(), Failure> {
-        let bytes = settings.to_bytes().ok_or_else(|| {
+        let told = settings.told().ok_or_else(|| {
             Failure::User("the control group's path is too long: allowed are 255 bytes".to_owned())
         })?;
-        self.settings.set(&[0; 4], &bytes).map_err(|why| refused("eBPF map calm_settings", &why))
+        self.settings.set(&[0; 4], told.as_bytes()).map_err(|why| refused("eBPF map calm_settings", &why))
     }
 }
 

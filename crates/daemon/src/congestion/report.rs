@@ -1,6 +1,6 @@
 //! `meshpaced congestion status` and `explain`: what the kernel says of calm and its connections.
 
-use super::layout::Flow;
+use super::exchange::Flow;
 use super::object::{Maps, Programs};
 use super::{Choice, choice_of, instead, is_loaded};
 use crate::Failure;

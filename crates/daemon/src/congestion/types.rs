@@ -1,7 +1,7 @@
 //! What the running kernel says of its own types (BTF, Documentation/bpf/btf.rst): where a structure's members are.
 
 use crate::Failure;
-use crate::shared_bytes::u32_at;
+use zerocopy::{FromBytes, Immutable, KnownLayout};
 
 /// Where the kernel says it.
 const FILE: &str = "/sys/kernel/btf/vmlinux";
@@ -15,11 +15,74 @@ pub const STRUCT: u32 = 4;
 pub const FUNCTION: u32 = 12;
 const PROTOTYPE: u32 = 13;
 
+/// `struct btf_header`.
+#[derive(FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Header {
+    magic: u16,
+    _version: u8,
+    _flags: u8,
+    /// Its length; what it says of places counts from there.
+    length: u32,
+    types: u32,
+    types_length: u32,
+    names: u32,
+    _names_length: u32,
+}
+
+/// `struct btf_type`.
+#[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Type {
+    name: u32,
+    information: u32,
+    /// The size of a structure, or the number of the type that a pointer leads to, or that a function has.
+    more: u32,
+}
+
+/// `struct btf_member`.
+#[derive(Clone, Copy, FromBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Place {
+    name: u32,
+    kind: u32,
+    /// Bits.
+    offset: u32,
+}
+
+impl Type {
+    const fn kind(self) -> u32 {
+        self.information >> 24 & 0x1f
+    }
+
+    /// How many members or arguments.
+    const fn count(self) -> u32 {
+        self.information & 0xffff
+    }
+
+    /// How much stands behind it, bytes.
+    const fn tail(self) -> usize {
+        let count = self.count() as usize;
+        match self.kind() {
+            1 | 14 | 17 => 4,
+            3 => 12,
+            4 | 5 | 15 | 19 => 12 * count,
+            6 | 13 => 8 * count,
+            _ => 0,
+        }
+    }
+}
+
+/// What stands at a place; `None` if the bytes end before.
+fn at<T: FromBytes + KnownLayout + Immutable>(bytes: &[u8], place: usize) -> Option<T> {
+    Some(T::read_from_prefix(bytes.get(place..)?).ok()?.0)
+}
+
 /// The kernel's types.
 #[derive(Debug)]
 pub struct Types {
     bytes: Vec<u8>,
-    /// Where each type is, by its number.
+    /// Where each type is, by its number; they end before the bytes do.
     places: Vec<usize>,
     names: usize,
 }
@@ -50,41 +113,27 @@ impl Types {
             .ok_or_else(|| Failure::operational(FILE, "not BTF as include/uapi/linux/btf.h has it"))
     }
 
-    fn read(bytes: Vec<u8>) -> Option<Self> {
-        let number = |at: usize| bytes.get(at..at + 4).map(|_| u32_at(&bytes, at) as usize);
-        (u16::from_ne_bytes([*bytes.first()?, *bytes.get(1)?]) == MAGIC).then_some(())?;
-        let header = number(4)?;
-        let (mut at, length, names) = (header + number(8)?, number(12)?, header + number(16)?);
-        let end = at + length;
+    pub(crate) fn read(bytes: Vec<u8>) -> Option<Self> {
+        let header: Header = at(&bytes, 0).filter(|header: &Header| header.magic == MAGIC)?;
+        let behind = |offset: u32| (header.length as usize).checked_add(offset as usize);
+        let (mut place, names) = (behind(header.types)?, behind(header.names)?);
+        let end = place.checked_add(header.types_length as usize)?;
         // Number 0 is `void`, which is not written down.
-        let mut places = vec![0];
-        while at < end {
-            places.push(at);
-            let information = number(at + 4)?;
-            let (kind, members) = (information >> 24 & 0x1f, information & 0xffff);
-            at += 12
-                + match kind {
-                    1 | 14 | 17 => 4,
-                    3 => 12,
-                    4 | 5 | 15 | 19 => 12 * members,
-                    6 | 13 => 8 * members,
-                    _ => 0,
-                };
+        let mut places = vec![place];
+        while place < end {
+            places.push(place);
+            place += size_of::<Type>() + at::<Type>(&bytes, place)?.tail();
         }
-        Some(Self { bytes, places, names })
+        (place <= bytes.len()).then_some(Self { bytes, places, names })
     }
 
-    fn number(&self, id: u32, at: usize) -> u32 {
-        u32_at(&self.bytes, self.places[id as usize] + at)
+    fn get(&self, id: u32) -> Type {
+        at(&self.bytes, self.places[id as usize]).expect("it was there when it was counted")
     }
 
-    fn kind(&self, id: u32) -> u32 {
-        self.number(id, 4) >> 24 & 0x1f
-    }
-
-    fn is_named(&self, at: usize, name: &str) -> bool {
-        let from = self.names + u32_at(&self.bytes, at) as usize;
-        self.bytes.get(from..).is_some_and(|text| {
+    fn is_named(&self, name_at: u32, name: &str) -> bool {
+        let text = self.names.checked_add(name_at as usize).and_then(|from| self.bytes.get(from..));
+        text.is_some_and(|text| {
             text.starts_with(name.as_bytes()) && text.get(name.len()).is_some_and(|byte| *byte == 0)
         })
     }
@@ -95,7 +144,8 @@ impl Types {
     /// [`Failure::Operational`] if the kernel has no such type.
     pub fn id(&self, kind: u32, name: &str) -> Result<u32, Failure> {
         let mut ids = 1..self.places.len() as u32;
-        ids.find(|id| self.kind(*id) == kind && self.is_named(self.places[*id as usize], name)).ok_or_else(|| {
+        let is = |found: Type| found.kind() == kind && self.is_named(found.name, name);
+        ids.find(|id| is(self.get(*id))).ok_or_else(|| {
             Failure::Operational(format!(
                 "this kernel has no {name}: a congestion control by eBPF takes Linux 6.0 or newer on a 64-bit processor, with \
                  CONFIG_BPF_JIT"
@@ -106,21 +156,22 @@ impl Types {
     /// Bytes of a structure.
     #[must_use]
     pub fn size(&self, id: u32) -> usize {
-        self.number(id, 8) as usize
+        self.get(id).more as usize
     }
 
     /// A structure's member.
     #[must_use]
     pub fn member(&self, id: u32, name: &str) -> Option<Member> {
-        let information = self.number(id, 4);
+        let Type { information, .. } = self.get(id);
         // The offset is in bits, and in the lower 24 where some members are bit fields.
         let mask = if information >> 31 == 1 { 0x00ff_ffff } else { u32::MAX };
-        (0..information & 0xffff).find_map(|index| {
-            let at = self.places[id as usize] + 12 + 12 * index as usize;
-            self.is_named(at, name).then(|| Member {
+        let first = self.places[id as usize] + size_of::<Type>();
+        (0..self.get(id).count()).find_map(|index| {
+            let place: Place = at(&self.bytes, first + index as usize * size_of::<Place>())?;
+            self.is_named(place.name, name).then_some(Member {
                 index,
-                offset: (u32_at(&self.bytes, at + 8) & mask) as usize / 8,
-                kind: u32_at(&self.bytes, at + 4),
+                offset: (place.offset & mask) as usize / 8,
+                kind: place.kind,
             })
         })
     }
@@ -128,8 +179,9 @@ impl Types {
     /// Arguments of the function that a member points to.
     #[must_use]
     pub fn arguments(&self, member: Member) -> Option<u32> {
-        let function = (self.kind(member.kind) == POINTER).then(|| self.number(member.kind, 8))?;
-        (self.kind(function) == PROTOTYPE).then(|| self.number(function, 4) & 0xffff)
+        let known = |id: u32| (id > 0 && (id as usize) < self.places.len()).then(|| self.get(id));
+        let pointer = known(member.kind).filter(|found| found.kind() == POINTER)?;
+        known(pointer.more).filter(|found| found.kind() == PROTOTYPE).map(Type::count)
     }
 }
 

@@ -2,8 +2,8 @@
 //! here; if this thread dies or hangs, the programs let everything pass within seconds.
 
 use super::engine::{Engine, Judge, places};
+use super::exchange::{Handling, KernelFlow, Settings};
 use super::kernel::{Kernel, KernelCounters};
-use super::layout::{Handling, KernelFlow, Settings};
 use super::opening::{Opened, paces, prepare, shaper, unprepare};
 use super::qdisc;
 use super::shaping::{self, Hosts};
@@ -385,7 +385,7 @@ fn report(
     let flow = engine.flow(key)?;
     let Handling::Treat(treatment) = flow.handling else { return None };
     let WirelessPath { hops, source, rate, .. } = chosen.way(key, known.ttl);
-    let traffic = |half: super::layout::Half| Traffic { packets: half.packets, bytes: half.bytes };
+    let traffic = |half: super::exchange::Half| Traffic { packets: half.packets, bytes: half.bytes };
     Some(FlowReport {
         stats: engine.stats(now, key, known)?,
         treatment,

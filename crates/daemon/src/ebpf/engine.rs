@@ -12,7 +12,7 @@
 
 mod counted;
 
-use super::layout::{Event, EventKind, Handling, KernelFlow, Pace};
+use super::exchange::{Event, EventKind, Handling, KernelFlow, Pace};
 use counted::Counted;
 use meshpace_gateway::{
     Announced, Config, Explanation, FlowKey, FlowStats, Goodput, Path, RoundTrips, Route, Treatment,

@@ -1,10 +1,11 @@
 //! The kernel's side: loading the programs, attaching them to the mesh interfaces, reading and writing their maps.
 
 use super::engine::Order;
-use super::layout::{self, COUNTERS, Event, FLOW, FLOW_KEY, KernelFlow, PACE, SETTINGS, Settings};
+use super::exchange::{Event, KernelFlow, Settings, flow_key, key_of};
 use super::loading::{self, sums};
 use super::programs::Programs;
 use crate::Failure;
+use crate::shared::gateway as c;
 use aya::include_bytes_aligned;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::TcAttachType;
@@ -40,7 +41,7 @@ macro_rules! counters {
         }
 
         impl KernelCounters {
-            fn read([$($name),*]: [u64; COUNTERS]) -> Self {
+            fn read([$($name),*]: [u64; c::COUNTERS]) -> Self {
                 Self { $($name),* }
             }
         }
@@ -86,9 +87,9 @@ counters! {
 pub struct Kernel {
     /// The programs, to put on interfaces.
     pub programs: Programs,
-    flows: HashMap<MapData, [u8; FLOW_KEY], [u8; FLOW]>,
-    paces: HashMap<MapData, [u8; FLOW_KEY], [u8; PACE]>,
-    settings: Array<MapData, [u8; SETTINGS]>,
+    flows: HashMap<MapData, [u8; c::FlowKey::SIZE], [u8; c::Flow::SIZE]>,
+    paces: HashMap<MapData, [u8; c::FlowKey::SIZE], [u8; c::Pace::SIZE]>,
+    settings: Array<MapData, [u8; c::Settings::SIZE]>,
     counters: PerCpuArray<MapData, u64>,
     events: RingBuf<MapData>,
 }
@@ -132,7 +133,7 @@ impl Kernel {
     /// # Errors
     /// What bpf(2) answers.
     pub fn set(&mut self, settings: Settings) -> io::Result<()> {
-        self.settings.set(0, settings.to_bytes(), 0).map_err(io::Error::other)
+        self.settings.set(0, c::Settings::from(settings).to_bytes(), 0).map_err(io::Error::other)
     }
 
     /// Carries an order out. One that comes too late (the flow is gone) changes nothing.
@@ -141,16 +142,17 @@ impl Kernel {
     /// What bpf(2) answers: `E2BIG` if the kernel has orders for as many flows as it has room for.
     pub fn obey(&mut self, order: &Order) -> io::Result<()> {
         match order {
-            Order::Pace(key, pace) => {
-                self.paces.insert(layout::key_bytes(key), pace.to_bytes(), 0).map_err(io::Error::other)
-            }
+            Order::Pace(key, pace) => self
+                .paces
+                .insert(key_bytes(key), c::Pace::from(*pace).to_bytes(), 0)
+                .map_err(io::Error::other),
             Order::Forget(key) => {
-                let _ = self.paces.remove(&layout::key_bytes(key));
+                let _ = self.paces.remove(&key_bytes(key));
                 Ok(())
             }
             Order::Evict(key) => {
-                let _ = self.paces.remove(&layout::key_bytes(key));
-                let _ = self.flows.remove(&layout::key_bytes(key));
+                let _ = self.paces.remove(&key_bytes(key));
+                let _ = self.flows.remove(&key_bytes(key));
                 Ok(())
             }
         }
@@ -159,12 +161,12 @@ impl Kernel {
     /// The kernel's table. Flows that come or go meanwhile may be missing.
     pub fn flows(&self) -> impl Iterator<Item = (FlowKey, KernelFlow)> {
         let entries = self.flows.iter().filter_map(Result::ok);
-        entries.map(|(key, flow)| (layout::flow_key(&key), KernelFlow::read(&flow)))
+        entries.map(|(key, flow)| (flow_key(c::FlowKey::of_bytes(key)), kernel_flow(flow)))
     }
 
     /// One flow of the kernel's table.
     pub fn flow(&self, key: &FlowKey) -> Option<KernelFlow> {
-        self.flows.get(&layout::key_bytes(key), 0).ok().map(|flow| KernelFlow::read(&flow))
+        self.flows.get(&key_bytes(key), 0).ok().map(kernel_flow)
     }
 
     /// The counters, summed over processors.
@@ -174,6 +176,15 @@ impl Kernel {
     pub fn counters(&self) -> io::Result<KernelCounters> {
         sums(&self.counters).map(KernelCounters::read)
     }
+}
+
+fn key_bytes(key: &FlowKey) -> [u8; c::FlowKey::SIZE] {
+    key_of(key).to_bytes()
+}
+
+fn kernel_flow(flow: [u8; c::Flow::SIZE]) -> KernelFlow {
+    let flow = c::Flow::of_bytes(flow);
+    flow.into()
 }
 
 /// Removes what an earlier process left on an interface. True if there was something.

@@ -3,13 +3,13 @@
 
 mod datapath;
 mod engine;
+pub(crate) mod exchange;
 mod kernel;
-mod layout;
 pub(crate) mod loading;
 mod opening;
 pub(crate) mod programs;
 pub(crate) mod qdisc;
-mod shaping;
+pub(crate) mod shaping;
 #[cfg(test)]
 pub(crate) mod trying;
 

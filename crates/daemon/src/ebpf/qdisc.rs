@@ -111,14 +111,14 @@ pub fn remove_empty_clsact(interface: &str) {
 }
 
 /// Packets that wait at the root.
-fn waiting(listed: &Value) -> u64 {
+pub(crate) fn waiting(listed: &Value) -> u64 {
     let all: &[Value] = listed.as_array().map_or(&[], Vec::as_slice);
     let root = all.iter().find(|qdisc| qdisc["root"] == Value::Bool(true));
     root.and_then(|root| root["qlen"].as_u64()).unwrap_or(0)
 }
 
 /// `tc -json qdisc show dev X`: an array of disciplines with kind, handle, parent or root.
-fn root_of(listed: &Value) -> Root {
+pub(crate) fn root_of(listed: &Value) -> Root {
     let all: &[Value] = listed.as_array().map_or(&[], Vec::as_slice);
     let text = |qdisc: &Value, key: &str| qdisc[key].as_str().unwrap_or_default().to_owned();
     let Some(root) = all.iter().find(|qdisc| qdisc["root"] == Value::Bool(true)) else {

@@ -1,4 +1,4 @@
-//! What the tests of all programs run them with (BPF_PROG_TEST_RUN), and read their headers with.
+//! What the tests of all programs run them with (BPF_PROG_TEST_RUN).
 
 use super::loading::program;
 use super::programs::Programs;
@@ -78,20 +78,6 @@ pub fn run(programs: &mut Programs, name: &str, frame: &[u8], context: &Context)
     out.truncate(ran.data_size_out as usize);
     let stamp = u64::from_ne_bytes(context_out[TSTAMP..TSTAMP + 8].try_into().expect("8 bytes"));
     Ran { verdict: ran.return_value, packet: out, departure: (stamp > 0).then(|| Instant::from_nanos(stamp)) }
-}
-
-/// What a header asserts of its structs, in order: what, and the number that it is; `None` where it is a name.
-pub fn asserted(header: &'static str) -> impl Iterator<Item = (&'static str, Option<usize>)> {
-    header.lines().filter_map(|line| line.strip_prefix("_Static_assert(")).map(|line| {
-        let (what, rest) = line.split_once(" == ").expect("an equation");
-        (what, rest.split_once(',').expect("a message").0.parse().ok())
-    })
-}
-
-/// What a header defines a name as.
-pub fn defined(header: &'static str, name: &str) -> &'static str {
-    let line = header.lines().find_map(|line| line.strip_prefix(&format!("#define {name} ")));
-    line.unwrap_or_else(|| panic!("{name} is not defined"))
 }
 
 /// An IP packet behind an Ethernet header with these VLAN tags, by their types.

@@ -1,9 +1,9 @@
 //! The edge by eBPF: the program keeps and lets pass; here what waits is sent at its deadline.
 
 use super::Thinner;
+use super::exchange::{Ends, Held, SENT_MARK, Thinning};
 use super::frame::frame;
 use super::kernel::{Kernel, Sizes};
-use super::layout::{Ends, Held, SENT_MARK, Thinning};
 use super::status::Counters;
 use super::tails::{Keeper, Tails};
 use crate::Failure;

@@ -1,6 +1,6 @@
 //! The frame that leaves in place of one that the program kept.
 
-use super::layout::Held;
+use super::exchange::Held;
 
 /// Two addresses of Ethernet; a VLAN tag stands behind them (IEEE 802.1Q, clause 9).
 const ADDRESSES: usize = 12;

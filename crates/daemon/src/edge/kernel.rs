@@ -1,9 +1,10 @@
 //! The kernel's side: loading the program, putting it on interfaces, reading and writing its maps.
 
-use super::layout::{COUNTERS, ENDS, Ends, Event, HELD, Held, THINNING, Thinning};
+use super::exchange::{Ends, Event, Held, Thinning};
 use crate::Failure;
 use crate::ebpf::loading::{self, sums};
 use crate::ebpf::programs::Programs;
+use crate::shared::edge as c;
 use aya::include_bytes_aligned;
 use aya::maps::{Array, HashMap, MapData, PerCpuArray, RingBuf};
 use aya::programs::TcAttachType;
@@ -30,8 +31,8 @@ pub struct Sizes {
 pub struct Kernel {
     /// The programs, to put on interfaces.
     pub programs: Programs,
-    held: HashMap<MapData, [u8; ENDS], [u8; HELD]>,
-    settings: Array<MapData, [u8; THINNING]>,
+    held: HashMap<MapData, [u8; Ends::SIZE], [u8; c::Held::SIZE]>,
+    settings: Array<MapData, [u8; c::Thinning::SIZE]>,
     counters: PerCpuArray<MapData, u64>,
     events: RingBuf<MapData>,
 }
@@ -73,17 +74,18 @@ impl Kernel {
     /// # Errors
     /// What bpf(2) answers.
     pub fn set(&mut self, thinning: Thinning) -> io::Result<()> {
-        self.settings.set(0, thinning.to_bytes(), 0).map_err(io::Error::other)
+        self.settings.set(0, c::Thinning::from(thinning).to_bytes(), 0).map_err(io::Error::other)
     }
 
     /// What waits of a connection.
     pub fn held(&self, ends: &Ends) -> Option<Held> {
-        self.held.get(ends, 0).ok().map(|held| Held::read(&held))
+        let held = c::Held::of_bytes(self.held.get(&ends.to_bytes(), 0).ok()?);
+        Some(Held::from(&held))
     }
 
     /// Forgets what waits of a connection.
     pub fn forget(&mut self, ends: &Ends) {
-        let _ = self.held.remove(ends);
+        let _ = self.held.remove(&ends.to_bytes());
     }
 
     /// How long the link-layer header of an interface is; `None` if the program is not on it.
@@ -95,7 +97,7 @@ impl Kernel {
     ///
     /// # Errors
     /// What bpf(2) answers.
-    pub fn counters(&self) -> io::Result<[u64; COUNTERS]> {
+    pub fn counters(&self) -> io::Result<[u64; c::COUNTERS]> {
         sums(&self.counters)
     }
 }

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | bpf/edge.bpf.c | keeps acknowledgements that say nothing new, lets the others pass |
 //! | `tails` | when what is kept is sent, sans I/O |
-//! | `kernel`, `layout`, `frame` | the program and its maps; the frame that is sent |
+//! | `kernel`, `exchange`, `frame` | the program and its maps; the frame that is sent |
 //! | `by_kernel`, `by_queue` | the two data paths: the program; NFQUEUE with the hook itself |
 //! | `serve` | the process around either of them |
 //! | `status`, `metrics` | what it tells |
@@ -14,11 +14,11 @@
 mod by_kernel;
 mod by_queue;
 #[cfg(feature = "ebpf")]
+pub(crate) mod exchange;
+#[cfg(feature = "ebpf")]
 mod frame;
 #[cfg(feature = "ebpf")]
 mod kernel;
-#[cfg(feature = "ebpf")]
-mod layout;
 mod metrics;
 mod serve;
 mod status;

@@ -5,7 +5,7 @@
 //! program again, which takes it out of the map or finds that it is no longer the newest; so there is another look after
 //! that.
 
-use super::layout::{Ends, Event, EventKind, Held};
+use super::exchange::{Ends, Event, EventKind, Held};
 use meshpace_units::{Instant, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -117,7 +117,6 @@ impl Tails {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edge::layout::ENDS;
 
     const TAIL: Span = Span::from_millis(100);
 
@@ -164,18 +163,22 @@ mod tests {
         Held { at: ms(at), interface: 1, ack, ip: 14, vlan: None, frame: Vec::new() }
     }
 
+    fn ends(n: u8) -> Ends {
+        Ends { source_port: u16::from(n).into(), ..Ends::default() }
+    }
+
     fn event(at: u64, n: u8, told: EventKind) -> Event {
-        Event { at: ms(at), ends: [n; ENDS], told }
+        Event { at: ms(at), ends: ends(n), told }
     }
 
     #[test]
     fn the_newest_is_sent_a_tail_after_it_came() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
-        kernel.held.insert([1; ENDS], held(10, 100));
+        kernel.held.insert(ends(1), held(10, 100));
         tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         assert_eq!(tails.poll_timeout(), Some(ms(110)));
         // Two newer acknowledgements; no event reported them.
-        kernel.held.insert([1; ENDS], held(70, 300));
+        kernel.held.insert(ends(1), held(70, 300));
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((kernel.sent.len(), tails.poll_timeout()), (0, Some(ms(170))));
         tails.on_time(ms(169), &mut kernel);
@@ -195,8 +198,8 @@ mod tests {
     #[test]
     fn one_that_comes_while_another_is_sent_has_its_own_deadline() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
-        kernel.held.insert([1; ENDS], held(10, 100));
-        kernel.meanwhile = Some(([1; ENDS], held(110, 200)));
+        kernel.held.insert(ends(1), held(10, 100));
+        kernel.meanwhile = Some((ends(1), held(110, 200)));
         tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         tails.on_time(ms(110), &mut kernel);
         assert_eq!(tails.poll_timeout(), Some(ms(210)));
@@ -207,13 +210,13 @@ mod tests {
     #[test]
     fn what_yields_is_sent_at_once_unless_it_was_replaced() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel::default());
-        kernel.held.insert([1; ENDS], held(10, 100));
+        kernel.held.insert(ends(1), held(10, 100));
         tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         tails.on_event(&event(20, 1, EventKind::Yields(100)), &mut kernel);
         assert_eq!(kernel.sent, [100]);
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((&*kernel.sent, tails.len()), (&[100][..], 0));
-        kernel.held.insert([2; ENDS], held(120, 300));
+        kernel.held.insert(ends(2), held(120, 300));
         tails.on_event(&event(115, 2, EventKind::Yields(200)), &mut kernel);
         assert_eq!((&*kernel.sent, tails.poll_timeout()), (&[100][..], Some(ms(220))));
     }
@@ -221,7 +224,7 @@ mod tests {
     #[test]
     fn what_cannot_be_sent_is_counted_and_forgotten() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel { refuses: true, ..Kernel::default() });
-        kernel.held.insert([1; ENDS], held(10, 100));
+        kernel.held.insert(ends(1), held(10, 100));
         tails.on_event(&event(10, 1, EventKind::Kept), &mut kernel);
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((tails.failed(), tails.len(), kernel.held.len()), (1, 0, 0));
@@ -231,12 +234,12 @@ mod tests {
     fn without_the_program_nothing_is_sent_twice() {
         let (mut tails, mut kernel) = (Tails::new(TAIL), Kernel { absent: true, ..Kernel::default() });
         for n in 0..3 {
-            kernel.held.insert([n; ENDS], held(10, n.into()));
+            kernel.held.insert(ends(n), held(10, n.into()));
             tails.on_event(&event(10, n, EventKind::Kept), &mut kernel);
         }
         tails.on_time(ms(110), &mut kernel);
         assert_eq!((&*kernel.sent, tails.len(), kernel.held.len()), (&[0, 1, 2][..], 0, 0));
-        kernel.held.insert([7; ENDS], held(120, 9));
+        kernel.held.insert(ends(7), held(120, 9));
         tails.on_event(&event(120, 7, EventKind::Kept), &mut kernel);
         tails.let_go(&mut kernel);
         assert_eq!((&*kernel.sent, tails.len(), kernel.held.len()), (&[0, 1, 2, 9][..], 0, 0));

@@ -6,7 +6,7 @@
 //!
 //! Source: schemes.md 3.2.
 
-use super::layout::{Cookie, Ends, Order, Report, ReportKind};
+use super::exchange::{Cookie, Ends, Order, Report, ReportKind};
 use ipnet::IpNet;
 use meshpace_pacing::{FlowLaw, LawMaker, RoundTrip, Route, WirelessPart, WirelessSample};
 use meshpace_units::{Bytes, Instant, Rate, Span};

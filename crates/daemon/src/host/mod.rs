@@ -12,14 +12,14 @@
 
 mod bursts;
 mod cgroup;
+pub(crate) mod exchange;
 mod flows;
-mod layout;
 mod program;
 mod status;
 
 pub use cgroup::Cgroup;
+pub use exchange::{Cookie, Ends, Order, Report, ReportKind};
 pub use flows::{Connection, Flows, GatewayPath};
-pub use layout::{Cookie, Ends, Order, Report, ReportKind};
 pub use status::Status;
 
 use crate::Failure;

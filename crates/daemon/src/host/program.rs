@@ -4,8 +4,9 @@
 //! passed what it was last told. A link that only this process held would go with it, and its limits would stay.
 
 use super::cgroup::Cgroup;
-use super::layout::{self, CONNECTION, COUNTERS, Cookie, ORDER, Order, Report, SETTINGS};
+use super::exchange::{COUNTERS, Cookie, Order, Report, in_force, is_limited};
 use crate::Failure;
+use crate::shared::host as c;
 use aya::maps::{Array, HashMap, Map, MapData, MapError, PerCpuArray, RingBuf};
 use aya::programs::links::{FdLink, PinnedLink};
 use aya::programs::{CgroupAttachMode, Iter, SockOps};
@@ -27,9 +28,9 @@ pub struct Program {
     ebpf: Ebpf,
     link: PinnedLink,
     reports: RingBuf<MapData>,
-    orders: HashMap<MapData, u64, [u8; ORDER]>,
-    connections: HashMap<MapData, u64, [u8; CONNECTION]>,
-    settings: Array<MapData, [u8; SETTINGS]>,
+    orders: HashMap<MapData, u64, [u8; c::Order::SIZE]>,
+    connections: HashMap<MapData, u64, [u8; c::Connection::SIZE]>,
+    settings: Array<MapData, [u8; c::Settings::SIZE]>,
     counters: PerCpuArray<MapData, u64>,
 }
 
@@ -85,10 +86,8 @@ impl Program {
             .map_max_entries("orders", connections)
             .load(OBJECT)
             .map_err(|why| refused("loading the eBPF maps", &why))?;
-        let mut settings: Array<_, [u8; SETTINGS]> = map(&mut ebpf, "settings")?;
-        settings
-            .set(0, layout::settings(alive_until), 0)
-            .map_err(|why| refused("eBPF map settings", &why))?;
+        let mut settings: Array<_, [u8; c::Settings::SIZE]> = map(&mut ebpf, "settings")?;
+        settings.set(0, lives_until(alive_until), 0).map_err(|why| refused("eBPF map settings", &why))?;
         let (reports, orders, connections, counters) = (
             map(&mut ebpf, "reports")?,
             map(&mut ebpf, "orders")?,
@@ -124,7 +123,7 @@ impl Program {
     /// # Errors
     /// [`Failure::Operational`] if the kernel refuses.
     pub fn order(&mut self, cookie: Cookie, order: Order) -> Result<bool, Failure> {
-        match self.orders.insert(cookie.0, order.to_bytes(), EXIST) {
+        match self.orders.insert(cookie.0, c::Order::from(order).to_bytes(), EXIST) {
             Ok(()) => Ok(true),
             Err(why) if is_missing(&why) => Ok(false),
             Err(why) => Err(refused("eBPF map orders", &why)),
@@ -134,7 +133,10 @@ impl Program {
     /// The limit that the connection's socket has; `None` inside is none, outside that it is over.
     #[must_use]
     pub fn in_force(&self, cookie: Cookie) -> Option<Option<Rate>> {
-        self.connections.get(&cookie.0, 0).ok().map(|connection| layout::in_force(&connection))
+        self.connections
+            .get(&cookie.0, 0)
+            .ok()
+            .map(|connection| in_force(&c::Connection::of_bytes(connection)))
     }
 
     /// Lets the program act until then.
@@ -142,7 +144,7 @@ impl Program {
     /// # Errors
     /// [`Failure::Operational`] if the kernel refuses.
     pub fn keep_alive(&mut self, until: Instant) -> Result<(), Failure> {
-        self.settings.set(0, layout::settings(until), 0).map_err(|why| refused("eBPF map settings", &why))
+        self.settings.set(0, lives_until(until), 0).map_err(|why| refused("eBPF map settings", &why))
     }
 
     /// What the program counted so far, by name.
@@ -160,7 +162,11 @@ impl Program {
     /// Connections whose limit is not the one that their application set.
     #[must_use]
     pub fn limited(&self) -> usize {
-        self.connections.iter().flatten().filter(|(_, connection)| layout::is_limited(connection)).count()
+        self.connections
+            .iter()
+            .flatten()
+            .filter(|&(_, connection)| is_limited(&c::Connection::of_bytes(connection)))
+            .count()
     }
 
     /// Gives all sockets their own limits back: those of this network namespace at once, if the kernel has its types
@@ -201,6 +207,11 @@ impl AsFd for Program {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.reports.as_fd()
     }
+}
+
+/// What lets the program act until then.
+fn lives_until(alive_until: Instant) -> [u8; c::Settings::SIZE] {
+    c::Settings { alive_until: alive_until.as_nanos() }.to_bytes()
 }
 
 fn map<M: TryFrom<Map, Error = MapError>>(ebpf: &mut Ebpf, name: &str) -> Result<M, Failure> {

@@ -1,7 +1,7 @@
 //! What `meshpaced host --status` shows: a Unix socket that answers every connection with one JSON line.
 
+use super::exchange::Cookie;
 use super::flows::{Connection, Flows};
-use super::layout::Cookie;
 use crate::text;
 use meshpace_pacing::{RateLaw, WirelessPart};
 use meshpace_units::{Histogram, Instant, Rate, Span};

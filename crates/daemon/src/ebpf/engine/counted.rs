@@ -1,6 +1,6 @@
 //! What the kernel has counted of a flow, and what of that is news.
 
-use super::super::layout::KernelFlow;
+use super::super::exchange::KernelFlow;
 use meshpace_units::Bytes;
 
 /// Payload that the kernel counted.

@@ -1,5 +1,5 @@
 use super::*;
-use crate::ebpf::layout::Half;
+use crate::ebpf::exchange::Half;
 use meshpace_gateway::{Endpoint, Gateway, Rewrite, Side, TcpView, Verdict};
 use meshpace_pacing::{AdaptiveConfig, GoodputControlConfig, LinkRates};
 use meshpace_tcp::{Flags, Segment};

@@ -7,7 +7,7 @@ mod reading;
 mod waits;
 
 use super::*;
-use crate::ebpf::layout::{EventKind, Handling, Pace};
+use crate::ebpf::exchange::{EventKind, Handling, Pace};
 use crate::ebpf::trying::make_plausible;
 use bench::*;
 use meshpace_gateway::Treatment;

@@ -3,9 +3,9 @@
 //! The kernel reports the sum of the bytes that left, from time to time. It measures round trips of TCP, and reports each turn of QUIC's
 //! spin bit. The driver sends ICMP echoes to hosts that have neither.
 
-use super::layout::{Measurement, Sums};
+use super::exchange::{Measurement, Sums};
 use crate::data_thread::Request as EchoRequest;
-use crate::ebpf::layout::{Event, EventKind};
+use crate::ebpf::exchange::{Event, EventKind};
 use meshpace_gateway::{By, Echo, Find, Finder, Found, Sign};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::BTreeMap;

@@ -1,12 +1,10 @@
 //! The kernel's side of the shaper of hosts: loading its programs, putting them on the mesh interfaces, reading and writing its maps.
 
-use super::layout::{
-    ALL, Agreed, All, HOST, HOST_KEY, KernelHost, Measurement, PREFIX, SHAPING, Shaping, TERMS, host_key,
-    host_of, mapped_bits,
-};
+use super::exchange::{Agreed, All, KernelHost, Measurement, Shaping};
 use crate::Failure;
 use crate::ebpf::loading;
 use crate::ebpf::programs::Programs;
+use crate::shared::{mapped_bits, shaping as c};
 use aya::include_bytes_aligned;
 use aya::maps::lpm_trie::{Key, LpmTrie};
 use aya::maps::{Array, HashMap, MapData, RingBuf};
@@ -38,11 +36,11 @@ pub struct Sizes {
 pub struct Kernel {
     /// The programs, to put on interfaces.
     pub programs: Programs,
-    settings: Array<MapData, [u8; SHAPING]>,
-    prefixes: LpmTrie<MapData, [u8; PREFIX], [u8; TERMS]>,
-    agreed: HashMap<MapData, [u8; HOST_KEY], [u8; TERMS]>,
-    hosts: HashMap<MapData, [u8; HOST_KEY], [u8; HOST]>,
-    all: Array<MapData, [u8; ALL]>,
+    settings: Array<MapData, [u8; c::Shaping::SIZE]>,
+    prefixes: LpmTrie<MapData, [u8; c::HostKey::SIZE], [u8; c::Terms::SIZE]>,
+    agreed: HashMap<MapData, [u8; c::HostKey::SIZE], [u8; c::Terms::SIZE]>,
+    hosts: HashMap<MapData, [u8; c::HostKey::SIZE], [u8; c::Host::SIZE]>,
+    all: Array<MapData, [u8; c::All::SIZE]>,
     tellings: RingBuf<MapData>,
     shift: u32,
 }
@@ -88,7 +86,7 @@ impl Kernel {
     /// What bpf(2) answers.
     pub fn set(&mut self, shaping: &Shaping) -> io::Result<()> {
         self.shift = shaping.shift;
-        self.settings.set(0, shaping.to_bytes(), 0).map_err(io::Error::other)
+        self.settings.set(0, c::Shaping::from(*shaping).to_bytes(), 0).map_err(io::Error::other)
     }
 
     /// Tells what is agreed about the hosts of prefixes, and of no others.
@@ -106,14 +104,14 @@ impl Kernel {
             }
         }
         for (key, agreed) in wanted {
-            self.prefixes.insert(&key, agreed.to_bytes(), 0).map_err(io::Error::other)?;
+            self.prefixes.insert(&key, c::Terms::from(*agreed).to_bytes(), 0).map_err(io::Error::other)?;
         }
         Ok(())
     }
 
     /// Tells what is agreed about a host. Where there is no room for it, what holds for its prefix does.
     pub fn agree(&mut self, host: IpAddr, agreed: &Agreed) {
-        let _ = self.agreed.insert(host_key(host), agreed.to_bytes(), 0);
+        let _ = self.agreed.insert(host_key(host), c::Terms::from(*agreed).to_bytes(), 0);
     }
 
     /// Nothing is agreed about a host any more.
@@ -124,7 +122,10 @@ impl Kernel {
     /// The kernel's table of hosts. Hosts that come or go meanwhile may be missing.
     pub fn hosts(&self, now: Instant) -> impl Iterator<Item = (IpAddr, KernelHost)> {
         let entries = self.hosts.iter().filter_map(Result::ok);
-        entries.map(move |(key, host)| (host_of(&key), KernelHost::read(&host, now, self.shift)))
+        entries.map(move |(key, host)| {
+            let (key, host) = (c::HostKey::of_bytes(key), c::Host::of_bytes(host));
+            (key.address.into(), KernelHost::of(&host, now, self.shift))
+        })
     }
 
     /// All hosts together.
@@ -133,8 +134,13 @@ impl Kernel {
     /// What bpf(2) answers.
     pub fn all(&self, now: Instant) -> io::Result<All> {
         let bytes = self.all.get(&0, 0).map_err(io::Error::other)?;
-        Ok(All::read(&bytes, now, self.shift))
+        let all = c::All::of_bytes(bytes);
+        Ok(All::of(&all, now, self.shift))
     }
+}
+
+fn host_key(host: IpAddr) -> [u8; c::HostKey::SIZE] {
+    c::HostKey { address: host.into() }.to_bytes()
 }
 
 /// Removes what an earlier process left on an interface. True if there was something.

@@ -4,19 +4,19 @@
 //! [`meshpace_gateway::Shaper`], and its reports are filled with the kernel's counters. If the rate has to be found, it is found
 //! here.
 
+pub(crate) mod exchange;
 mod finding;
 mod kernel;
-mod layout;
 
 pub use kernel::{Kernel, Sizes, remove_leftovers};
 
 use crate::config::Config;
 use crate::data_thread::Request as EchoRequest;
-use crate::ebpf::layout::Event;
+use crate::ebpf::exchange::Event;
 use crate::hops::{Directory, WirelessPath};
 use crate::state::HostsReport;
+use exchange::{Agreed, KernelHost, Measurement, Shaping};
 use finding::Finding;
-use layout::{Agreed, KernelHost, Measurement, Shaping};
 use meshpace_gateway::{HostStats, ShaperConfig, ShaperCounters, ShareBy, Terms};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use std::collections::{BTreeMap, BTreeSet};

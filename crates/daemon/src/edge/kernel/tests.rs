@@ -5,7 +5,8 @@ mod bench;
 mod reading;
 mod same;
 
-use crate::edge::layout::{EventKind, SENT_MARK};
+use crate::edge::exchange::{EventKind, SENT_MARK};
+use crate::shared::edge as c;
 use bench::*;
 use meshpace_tcp::{Flags, Options, Segment, Timestamps};
 use meshpace_units::{Seq, Span};
@@ -232,10 +233,9 @@ fn what_waits_too_long_ends_the_trust_in_user_space() {
     assert_eq!(bench.run(&ack(257)), KEPT);
     // It came two seconds before its deadline was over: nobody has sent it.
     let key = bench.key();
-    let mut flow = bench.flows.get(&key, 0).expect("known");
+    let flow = c::ThinFlow::of_bytes(bench.flows.get(&key, 0).expect("known"));
     let at = bench.now().as_nanos() - LONG.as_nanos() - 2_000_000_000;
-    flow[..8].copy_from_slice(&at.to_ne_bytes());
-    bench.flows.insert(key, flow, 0).expect("bpf");
+    bench.flows.insert(key, c::ThinFlow { at, ..flow }.to_bytes(), 0).expect("bpf");
     assert_eq!(bench.counter(LATE), 0);
     assert_eq!(bench.run(&ack(258)), NEXT);
     assert_eq!(bench.counter(LATE), 1);

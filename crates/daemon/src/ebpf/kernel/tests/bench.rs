@@ -2,8 +2,8 @@
 
 use super::INTERVAL;
 use crate::ebpf::engine::Order;
+use crate::ebpf::exchange::{EventKind, Handling, KernelFlow, Pace, Settings};
 use crate::ebpf::kernel::*;
-use crate::ebpf::layout::{EventKind, Handling, KernelFlow, Pace, Settings};
 use crate::ebpf::loading::ETHERNET_HEADER;
 use crate::ebpf::trying::{self, Context, GSO_SEGS, GSO_SIZE, INGRESS_IFINDEX, framed, with_rights};
 pub(super) use crate::ebpf::trying::{MESH, NEXT, Ran};

@@ -3,8 +3,8 @@
 use crate::ebpf::loading::ETHERNET_HEADER;
 pub(super) use crate::ebpf::trying::NEXT;
 use crate::ebpf::trying::{self, Context, MARK, MESH, with_rights};
+use crate::edge::exchange::{EventKind, SENT_MARK};
 use crate::edge::kernel::*;
-use crate::edge::layout::{EventKind, SENT_MARK, THIN_FLOW, THIN_FLOW_HALF};
 use meshpace_linux::monotonic_now;
 use meshpace_tcp::{Flags, Segment};
 use meshpace_units::{Bytes, Instant, Seq, Span};
@@ -18,7 +18,7 @@ pub(super) const LONG: Span = Span::from_secs(10);
 
 pub(super) struct Bench {
     pub(super) kernel: Kernel,
-    pub(super) flows: HashMap<MapData, Ends, [u8; THIN_FLOW]>,
+    pub(super) flows: HashMap<MapData, [u8; Ends::SIZE], [u8; c::ThinFlow::SIZE]>,
     pub(super) v6: bool,
     /// VLAN tags in front of the packet, by their types.
     pub(super) tags: &'static [u16],
@@ -65,15 +65,15 @@ impl Bench {
         })
     }
 
-    /// The key of the maps for what acknowledges.
-    pub(super) fn key(&self) -> Ends {
-        let mapped = |address: IpAddr| match address {
-            IpAddr::V4(v4) => v4.to_ipv6_mapped().octets(),
-            IpAddr::V6(v6) => v6.octets(),
-        };
-        let [from, to] = self.ends().map(mapped);
-        let ports = [self.port, 80].map(u16::to_be_bytes).concat();
-        [&from[..], &to, &ports].concat().try_into().expect("36 bytes")
+    /// What acknowledges.
+    pub(super) fn named(&self) -> Ends {
+        let [source, destination] = self.ends().map(Into::into);
+        Ends { source, destination, source_port: self.port.into(), destination_port: 80.into() }
+    }
+
+    /// The key of the maps for it.
+    pub(super) fn key(&self) -> [u8; Ends::SIZE] {
+        self.named().to_bytes()
     }
 
     pub(super) fn build(&self, segment: &Segment) -> Vec<u8> {
@@ -117,13 +117,13 @@ impl Bench {
     }
 
     pub(super) fn held(&self) -> Option<Held> {
-        self.kernel.held(&self.key())
+        self.kernel.held(&self.named())
     }
 
     /// Half of the sender's window, if it was found small.
     pub(super) fn half(&self) -> u32 {
-        let flow = self.flows.get(&self.key(), 0).expect("it is known");
-        crate::shared_bytes::u32_at(&flow, THIN_FLOW_HALF)
+        let flow = c::ThinFlow::of_bytes(self.flows.get(&self.key(), 0).expect("it is known"));
+        flow.half
     }
 
     pub(super) fn told(&mut self) -> Vec<EventKind> {

@@ -5,8 +5,6 @@
 //! bound of the rules lies less than 7 ms above one; if it took longer, the packet is run again in the state before.
 
 use super::*;
-use crate::edge::layout::{Ends, THIN_FLOW, THIN_FLOW_HALF};
-use crate::shared_bytes::u32_at;
 use meshpace_hook::{Direction, HOOKS, HookMaker, Hooked, Leaving, Met, Passing};
 use meshpace_keys::{Setting, Values};
 use meshpace_units::{Bytes, Instant};
@@ -16,8 +14,6 @@ use std::cell::RefCell;
 const TAIL: Span = Span::from_millis(97);
 const WAIT: Span = Span::from_millis(207);
 const SLACK: Span = Span::from_millis(6);
-/// Where the program notes times: when the newest came, when the last passed, when a window was found small.
-const TIMES: [usize; 3] = [0, 8, 16];
 
 /// A packet, by what it says.
 #[derive(Clone, Copy, Debug)]
@@ -107,7 +103,7 @@ fn filter() -> Hooked<usize> {
 /// The program's note of a connection, with its times by the hook's clock.
 #[derive(Clone, Copy)]
 struct Noted {
-    bytes: [u8; THIN_FLOW],
+    flow: c::ThinFlow,
     times: [Instant; 3],
 }
 
@@ -131,15 +127,16 @@ impl Both<'_> {
         let known = self.noted[place];
         loop {
             let before = self.bench.now();
-            let mut set = known.map(|noted| noted.bytes);
-            if let (Some(noted), Some(bytes)) = (known, &mut set) {
-                for (at, time) in TIMES.into_iter().zip(noted.times) {
+            let set = known.map(|Noted { flow, times }| {
+                let [at, passed_at, half_at] = times.map(|time| {
                     // When the last one passed may lie ahead: a tail after it came, if it was sent late.
                     let since = now.as_nanos() as i64 - time.as_nanos() as i64;
-                    let nanos = before.as_nanos().wrapping_add_signed(-since);
-                    bytes[at..at + 8].copy_from_slice(&nanos.to_ne_bytes());
-                }
-                self.bench.flows.insert(key, *bytes, 0).expect("bpf");
+                    before.as_nanos().wrapping_add_signed(-since)
+                });
+                c::ThinFlow { at, passed_at, half_at, ..flow }
+            });
+            if let Some(flow) = set {
+                self.bench.flows.insert(key, flow.to_bytes(), 0).expect("bpf");
             }
             let verdict = self.bench.run_frame(frame, mark);
             if self.bench.now() - before < SLACK {
@@ -159,16 +156,16 @@ impl Both<'_> {
     }
 
     /// What the program has noted now: a time that it has set is now, or when the newest came, or a tail after that.
-    fn note(&mut self, place: usize, now: Instant, before: Instant, set: Option<[u8; THIN_FLOW]>) {
+    fn note(&mut self, place: usize, now: Instant, before: Instant, set: Option<c::ThinFlow>) {
         let known = self.noted[place];
         let found = self.bench.flows.get(&self.bench.key(), 0).ok();
         self.noted[place] = found.map(|bytes| {
-            let time = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
-            let was =
-                |at: usize| set.map(|set| u64::from_ne_bytes(set[at..at + 8].try_into().expect("8 bytes")));
+            let flow = c::ThinFlow::of_bytes(bytes);
+            let (time, was) = (times_of(&flow), set.map(|set| times_of(&set)));
+            let was = |n: usize| was.map(|was| was[n]);
             let old = known.map_or([now; 3], |noted| noted.times);
-            let times = [0, 1, 2].map(|n| match time(TIMES[n]) {
-                same if Some(same) == was(TIMES[n]) => old[n],
+            let times = [0, 1, 2].map(|n| match time[n] {
+                same if Some(same) == was(n) => old[n],
                 came if Some(came) == was(0) && n == 2 => old[0],
                 tail if was(0).map(|at| at + TAIL.as_nanos()) == Some(tail) && n == 1 => old[0] + TAIL,
                 set => {
@@ -176,9 +173,14 @@ impl Both<'_> {
                     now
                 }
             });
-            Noted { bytes, times }
+            Noted { flow, times }
         });
     }
+}
+
+/// When the newest came, when the last passed, when a window was found small.
+const fn times_of(flow: &c::ThinFlow) -> [u64; 3] {
+    [flow.at, flow.passed_at, flow.half_at]
 }
 
 /// The waiting acknowledgements that go on, and those that are dropped.
@@ -211,8 +213,8 @@ fn the_programs_verdicts_are_the_hooks() {
         bench.v6 = v6;
         bench.told();
         // What the exchange before has left takes no place.
-        let stale: Vec<Ends> = bench.kernel.held.keys().filter_map(Result::ok).collect();
-        stale.iter().for_each(|ends| bench.kernel.forget(ends));
+        let stale: Vec<_> = bench.kernel.held.keys().filter_map(Result::ok).collect();
+        stale.iter().for_each(|ends| bench.kernel.forget(&c::Ends::of_bytes(*ends)));
         let mut both = Both { bench: &mut bench, noted: [None, None] };
         let mut hook = filter();
         let mut now = Instant::ZERO + Span::from_secs(100);
@@ -304,7 +306,7 @@ fn the_programs_verdicts_are_the_hooks() {
             }
             prop_assert_eq!(Bytes(hook.len() as u64), Bytes(waits.iter().flatten().count() as u64));
         }
-        let small = |noted: &&Noted| u32_at(&noted.bytes, THIN_FLOW_HALF) > 0;
+        let small = |noted: &&Noted| noted.flow.half > 0;
         *found_small.borrow_mut() += both.noted.iter().flatten().filter(small).count() as u32;
     });
     let [kept, passed] = *seen.borrow();
