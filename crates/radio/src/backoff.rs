@@ -4,6 +4,7 @@ use crate::phy::Phy;
 use crate::standard::BackoffRange;
 use meshpace_units::random::Stream;
 use meshpace_units::{Instant, Span};
+use std::num::NonZeroU8;
 
 /// The intervals that a backoff is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,32 +27,38 @@ pub struct Backoff {
     drawn: Instant,
     /// Slots of idle medium, after a SIFS, until it is over: those of the AIFS, and what is left of its own.
     until: u32,
-    /// Slots before it counts (AIFSN).
-    aifsn: u8,
+    /// Slots before it counts (AIFSN): one at least, so that "no backoff" needs no room.
+    aifsn: NonZeroU8,
 }
+
+const _: () = assert!(size_of::<Option<Backoff>>() == 16);
 
 impl Backoff {
     /// Draws a backoff from the contention window `cw` that counts after a SIFS and `aifsn` slots.
+    ///
+    /// # Panics
+    /// If that is no slot.
     #[must_use]
     pub fn draw(now: Instant, (cw, aifsn): (u32, u8), phy: &Phy, stream: &mut Stream) -> Self {
         let choices = match phy.backoff_range {
             BackoffRange::Ns2 => cw,
             BackoffRange::Standard => cw + 1,
         };
-        Self { until: u32::from(aifsn) + stream.below(choices), drawn: now, aifsn }
+        let aifsn = NonZeroU8::new(aifsn).unwrap_or_else(|| panic!("a backoff counts after a slot at least"));
+        Self { until: u32::from(aifsn.get()) + stream.below(choices), drawn: now, aifsn }
     }
 
     /// Slots that are left of it.
     #[must_use]
     pub const fn slots(&self) -> u32 {
-        self.until - self.aifsn as u32
+        self.until - self.aifsn.get() as u32
     }
 
     /// How long the medium has to be idle before it counts: DIFS, or AIFS.
     #[must_use]
     #[inline]
     pub fn waits(&self, intervals: &Intervals) -> Span {
-        intervals.sifs + intervals.slot * u64::from(self.aifsn)
+        intervals.sifs + intervals.slot * u64::from(self.aifsn.get())
     }
 
     /// When it runs out if the medium is idle from `idle_since` on: DIFS first, then the slots.
@@ -100,13 +107,13 @@ mod tests {
     fn a_part_slot_and_the_difs_do_not_count() {
         let phy = intervals();
         let at = |us: u64| Instant::ZERO + Span::from_micros(us);
-        let mut backoff = Backoff { until: 7, drawn: at(0), aifsn: 2 };
+        let mut backoff = Backoff { until: 7, drawn: at(0), aifsn: NonZeroU8::new(2).unwrap() };
         backoff.interrupt(at(0), at(50), &phy);
         assert_eq!(backoff.slots(), 5);
         backoff.interrupt(at(1000), at(1000 + 50 + 59), &phy);
         assert_eq!(backoff.slots(), 3);
         assert_eq!(backoff.expiry(at(2000), &phy), at(2110));
-        let patient = Backoff { until: 10, aifsn: 7, ..backoff };
+        let patient = Backoff { until: 10, aifsn: NonZeroU8::new(7).unwrap(), ..backoff };
         assert_eq!(patient.expiry(at(2000), &phy), at(2210));
     }
 

@@ -1,13 +1,14 @@
 //! A frame as one receiver will hear it: 32 bytes, since every frame is written down at everybody in range.
 
-use super::Collision;
+use super::{Collision, ReceptionLimits};
 use crate::frame::{FrameKind, Header};
 use meshpace_units::{Instant, NodeId, Span};
+use std::num::NonZeroU64;
 
 /// The properties of a frame that are the same at all its hearers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Signal {
-    spans: u64,
+    spans: NonZeroU64,
     about: u64,
     /// What is added where it can be decoded and is not for that node alone.
     decodable: u64,
@@ -20,6 +21,8 @@ const UNICAST: u64 = 1 << 57;
 const MINE: u64 = 1 << 58;
 /// Of several packets.
 const SEVERAL: u64 = 1 << 59;
+/// The receiver follows another frame.
+const BESIDE: u64 = 1 << 60;
 
 /// By number.
 const KINDS: [FrameKind; 6] = [
@@ -35,7 +38,7 @@ impl Signal {
     /// Of the frame with this header.
     ///
     /// # Panics
-    /// If it takes, or reserves, more than four seconds.
+    /// If it takes no time at all, or takes or reserves more than four seconds.
     #[must_use]
     #[inline]
     pub fn of(frame: &Header) -> Self {
@@ -47,7 +50,9 @@ impl Signal {
             | (frame.kind as u64) << KIND
             | several;
         let everybodys = if frame.to.is_none() { MINE } else { 0 };
-        Self { spans: airtime | duration << u32::BITS, about, decodable: DECODABLE | everybodys }
+        let spans = NonZeroU64::new(airtime | duration << u32::BITS).filter(|_| airtime > 0);
+        let spans = spans.unwrap_or_else(|| panic!("it takes no time: {frame:?}"));
+        Self { spans, about, decodable: DECODABLE | everybodys }
     }
 
     /// At a receiver: its first bit comes at `start` with this power, strong enough to decode or not, and it is addressed to
@@ -79,13 +84,13 @@ pub struct Arrival {
     pub start: Instant,
     /// Received power, W.
     pub power: f64,
-    /// ns: from the lowest bit on the time on the air, the duration field.
-    spans: u64,
+    /// ns: from the lowest bit on the time on the air, the duration field. Every frame takes time, so that "no arrival" needs no room.
+    spans: NonZeroU64,
     /// From the lowest bit on: transmitter, number of the mode, kind, flags.
     about: u64,
 }
 
-const _: () = assert!(size_of::<Arrival>() == 32);
+const _: () = assert!(size_of::<Option<Arrival>>() == 32);
 
 impl Arrival {
     /// Last bit.
@@ -99,14 +104,14 @@ impl Arrival {
     #[must_use]
     #[inline]
     pub const fn airtime(&self) -> Span {
-        Span::from_nanos(self.spans & u32::MAX as u64)
+        Span::from_nanos(self.spans.get() & u32::MAX as u64)
     }
 
     /// The frame's duration field.
     #[must_use]
     #[inline]
     pub const fn duration(&self) -> Span {
-        Span::from_nanos(self.spans >> u32::BITS)
+        Span::from_nanos(self.spans.get() >> u32::BITS)
     }
 
     /// Transmitter.
@@ -149,10 +154,37 @@ impl Arrival {
         self.about & MINE != 0
     }
 
+    /// The same, noted while the receiver followed another frame.
+    #[must_use]
+    #[inline]
+    pub(crate) const fn beside_another(self) -> Self {
+        Self { about: self.about | BESIDE, ..self }
+    }
+
+    /// True if it was noted while the receiver followed no other frame.
+    #[must_use]
+    #[inline]
+    pub(crate) const fn is_alone(&self) -> bool {
+        self.about & BESIDE == 0
+    }
+
     /// Addressed to this node alone.
     #[must_use]
     pub const fn is_unicast(&self) -> bool {
         self.about & UNICAST != 0
+    }
+
+    /// Of a frame for others that nothing overlapped: until when the medium is reserved after it, by its duration field or for an EIFS if it
+    /// could not be read, and when the receiver became idle, neither earlier than before.
+    #[inline(always)]
+    pub(crate) fn reserves(
+        &self,
+        before: (Instant, Instant),
+        limits: &ReceptionLimits,
+    ) -> (Instant, Instant) {
+        let (end, (nav, idle_since)) = (self.end(), before);
+        let silence = if self.decodable() { self.duration() } else { limits.eifs };
+        (nav.max(end + silence), idle_since.max(end))
     }
 
     pub(super) fn collision(&self, damaged: bool) -> Option<Collision> {

@@ -108,6 +108,13 @@ impl Reception {
         }
     }
 
+    /// True if frames too weak to be sensed count as well.
+    #[must_use]
+    #[inline]
+    pub const fn sums(&self) -> bool {
+        matches!(self, Self::Sinr(_))
+    }
+
     /// The next end of a reception (or of energy), and whether it is a frame that `frame_ends` must handle.
     #[must_use]
     #[inline]

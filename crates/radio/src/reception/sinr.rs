@@ -30,7 +30,7 @@ struct Lock {
 pub struct Sinr {
     on_air: Vec<Arrival>,
     /// The one of them that ends first, if there is any.
-    first: usize,
+    first: u32,
     lock: Option<Lock>,
     sensed: bool,
     /// `None`: a threshold decides, and there was no frame of several packets.
@@ -59,7 +59,7 @@ impl Sinr {
     }
 
     fn first_to_end(&self) -> Option<usize> {
-        (!self.on_air.is_empty()).then_some(self.first)
+        (!self.on_air.is_empty()).then_some(self.first as usize)
     }
 
     fn is_locked_on(&self, arrival: &Arrival) -> bool {
@@ -110,8 +110,8 @@ impl Sinr {
     /// Apart from the caller: with `ns2-capture`, which nearly everybody has, that stays small enough to become part of its loops.
     #[inline(never)]
     pub(super) fn begins(&mut self, new: Arrival, transmitting: bool, limits: &ReceptionLimits) -> Begun {
-        if self.on_air.get(self.first).is_none_or(|first| new.end() < first.end()) {
-            self.first = self.on_air.len();
+        if self.on_air.get(self.first as usize).is_none_or(|first| new.end() < first.end()) {
+            self.first = self.on_air.len() as u32;
         }
         self.on_air.push(new);
         let free = self.lock.is_none() && !transmitting;
@@ -170,7 +170,8 @@ impl Sinr {
             self.lock = None;
         }
         self.on_air.remove(index);
-        self.first = (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end()).unwrap_or(0);
+        let first = (0..self.on_air.len()).min_by_key(|i| self.on_air[*i].end());
+        self.first = first.unwrap_or(0) as u32;
         self.judge(arrival.end(), limits);
         Some((arrival, verdict))
     }

@@ -433,7 +433,7 @@ impl Station {
         self.count_busy(now);
         if self.transmitter != Transmitter::Idle {
             self.transmitter = Transmitter::Idle;
-            self.transmitter_idle_since = now;
+            self.radio_idle_since = now;
             self.times_out_at = None;
         }
         if self.answer.is_some() {

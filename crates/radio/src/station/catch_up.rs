@@ -1,7 +1,8 @@
-//! What a station hears and nothing is asked of it for: accounted for when it is looked at next.
+//! What a station hears and nothing is asked of it for: accounted for when it is looked at next. Of one that does nothing but hear that is
+//! the next frame: [standing by](super::standing_by).
 
 use super::{Station, StationConfig, Transmitter};
-use crate::reception::{Arrival, Collision, Verdict};
+use crate::reception::{Arrival, Begun, Collision, Verdict};
 use meshpace_units::Instant;
 
 impl Station {
@@ -9,15 +10,32 @@ impl Station {
     ///
     /// An end comes before a start at the same time, and a start at `now` itself is not looked at: a backoff that
     /// runs out in that very moment does not notice it.
-    #[inline]
+    ///
+    /// Part of all that call it: mostly there is nothing to account for, or one frame.
+    #[inline(always)]
     pub(super) fn catch_up(&mut self, now: Instant, config: &StationConfig) {
+        if self.passing.is_some() && self.has_passed(now, config) {
+            return;
+        }
         if self.reception.is_silent() && self.pending.first().is_none_or(|arrival| arrival.start >= now) {
             // Nothing is being received, and nothing has begun.
+        } else if let [arrival] = self.pending.waiting()
+            && arrival.mine()
+            && !self.watched
+            && self.reception.is_silent()
+        {
+            self.mine_begins(config);
         } else if self.watched {
             self.catch_up_if::<true>(now, config);
         } else {
             self.catch_up_if::<false>(now, config);
         }
+    }
+
+    /// A frame for the station itself that comes alone, as nearly all do, begins. Its end is announced.
+    #[inline(never)]
+    fn mine_begins(&mut self, config: &StationConfig) {
+        self.arrival_begins::<false>(config);
     }
 
     #[inline(never)]
@@ -48,8 +66,8 @@ impl Station {
             return;
         }
         let counts_down = self.transmitter == Transmitter::Idle;
-        let exchange = !counts_down || self.sifs_ends_at.is_some();
-        let (mut nav, mut receiver_idle_since) = (self.nav, self.receiver_idle_since);
+        let exchange = self.is_in_exchange();
+        let (mut nav, mut radio_idle_since) = (self.nav, self.radio_idle_since);
         let mut waiting = self.pending.waiting();
         while let [arrival, rest @ ..] = waiting {
             let end = arrival.end();
@@ -61,7 +79,7 @@ impl Station {
                 break;
             }
             if let (true, Some(backoff)) = (counts_down, &mut self.backoff) {
-                let idle_since = receiver_idle_since.max(self.transmitter_idle_since).max(nav);
+                let idle_since = radio_idle_since.max(nav);
                 if idle_since < arrival.start {
                     backoff.interrupt(idle_since, arrival.start, &config.intervals);
                 }
@@ -69,18 +87,17 @@ impl Station {
             if let (true, Some(watch)) = (WATCHED, &mut self.watch) {
                 watch.undisturbed(arrival, if exchange { arrival.start } else { nav });
             }
-            let silence = if arrival.decodable() { arrival.duration() } else { config.limits.eifs };
-            nav = nav.max(end + silence);
-            receiver_idle_since = receiver_idle_since.max(end);
+            (nav, radio_idle_since) = arrival.reserves((nav, radio_idle_since), &config.limits);
             waiting = rest;
         }
         let taken = self.pending.waiting().len() - waiting.len();
         if taken > 0 {
-            (self.nav, self.receiver_idle_since) = (nav, receiver_idle_since);
+            (self.nav, self.radio_idle_since) = (nav, radio_idle_since);
             self.pending.take(taken);
         }
     }
 
+    #[inline(always)]
     fn arrival_begins<const WATCHED: bool>(&mut self, config: &StationConfig) {
         let arrival = self.pending.pop().unwrap_or_else(|| panic!("{:?}: no arrival begins", self.id));
         let was_busy = self.reception.busy();
@@ -92,6 +109,12 @@ impl Station {
         if !was_busy && self.reception.busy() && self.transmitter == Transmitter::Idle {
             self.medium_turns_busy(arrival.start, config);
         }
+        self.heed(begun);
+    }
+
+    /// What a frame's beginning brings with it.
+    #[inline(always)]
+    pub(super) fn heed(&mut self, begun: Begun) {
         if let Some(nav) = begun.nav {
             self.nav = self.nav.max(nav);
         }
@@ -100,7 +123,8 @@ impl Station {
         }
     }
 
-    fn overheard_ends<const WATCHED: bool>(&mut self, config: &StationConfig) {
+    #[inline(always)]
+    pub(super) fn overheard_ends<const WATCHED: bool>(&mut self, config: &StationConfig) {
         let was_busy = self.reception.busy();
         if let (true, Some((end, _))) = (WATCHED, self.reception.next_end()) {
             self.count_busy(end);
@@ -119,7 +143,7 @@ impl Station {
         }
         // Under `sinr` a frame too weak to be sensed ends as well, and the medium was idle all along.
         if was_busy && !self.reception.busy() {
-            self.receiver_idle_since = self.receiver_idle_since.max(arrival.end());
+            self.radio_idle_since = self.radio_idle_since.max(arrival.end());
         }
     }
 

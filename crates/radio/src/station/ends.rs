@@ -81,7 +81,7 @@ impl Station {
     #[inline(always)]
     fn reception_ends(&mut self, now: Instant, config: &StationConfig) -> (Arrival, Verdict) {
         let ended = self.reception.ends(&config.limits);
-        self.receiver_idle_since = now;
+        self.radio_idle_since = now;
         ended.unwrap_or_else(|| panic!("{:?}: no reception ends at {now:?}", self.id))
     }
 

@@ -89,6 +89,7 @@ impl Station {
     pub fn expect(&mut self, category: Category, config: &StationConfig) {
         let known = |others: &Others| others.0.iter().any(|parked| parked.category == category);
         if category != self.category && !self.others.as_ref().is_some_and(|others| known(others)) {
+            self.look_closely();
             self.others.get_or_insert_default().0.push(Function::new(category, config));
         }
     }

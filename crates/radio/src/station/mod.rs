@@ -24,6 +24,7 @@ mod rates;
 mod request;
 mod respond;
 mod seen_before;
+mod standing_by;
 mod stats;
 #[cfg(test)]
 mod tests;
@@ -127,16 +128,24 @@ impl StationConfig {
 
 /// The DCF of one node.
 ///
-/// Every frame is heard by dozens of stations that have nothing to do with it. What they read and write then lies in the
-/// first two cache lines of 64 bytes, if the station begins with one.
+/// Every frame is heard by dozens of stations that have nothing to do with it. What they read and write then is the first cache line of
+/// 64 bytes, if the station begins with one: the first four fields. Where frames overlap it is the second, too: the next two.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Station {
+    /// A frame for others that has been heard while the station stood by, and not been accounted for. See [`Station::hear`].
+    passing: Option<Arrival>,
+    /// Network allocation vector.
+    nav: Instant,
+    /// When receiver or transmitter last became idle, whichever came later.
+    radio_idle_since: Instant,
+    backoff: Option<Backoff>,
+    reception: Reception,
+    /// Until when the own frame is on the air.
+    on_air_until: Instant,
     pending: Pending,
     /// When the SIFS before an answer, or before data after a CTS, is over.
     sifs_ends_at: Option<Instant>,
-    /// Until when the own frame is on the air.
-    on_air_until: Instant,
     transmitter: Transmitter,
     /// A relay asks for what `watch` knows.
     watched: bool,
@@ -144,15 +153,8 @@ pub struct Station {
     needs_rts: bool,
     retry: bool,
     cw: u32,
-    backoff: Option<Backoff>,
     /// What the station keeps of categories that are not the current one; `None`: it has had packets of best effort alone.
     others: Option<Box<Others>>,
-    /// Network allocation vector.
-    nav: Instant,
-    /// When the receiver last became idle.
-    receiver_idle_since: Instant,
-    transmitter_idle_since: Instant,
-    reception: Reception,
     /// When the transmitter's state times out.
     times_out_at: Option<Instant>,
     id: NodeId,
@@ -169,12 +171,12 @@ pub struct Station {
     heard: SeenBefore,
     /// `None`: frames carry one packet.
     several: Option<Box<Several>>,
+    /// `None`: not watched.
+    watch: Option<Box<Watch>>,
     stream: Stream,
     stats: StationStats,
     /// Sum of the backoffs that were drawn.
     drawn: Span,
-    /// `None`: not watched.
-    watch: Option<Box<Watch>>,
 }
 
 impl Station {
@@ -184,12 +186,12 @@ impl Station {
         Self {
             id,
             reception,
+            passing: None,
             pending: Pending::default(),
             watched: false,
             nav: Instant::ZERO,
-            receiver_idle_since: Instant::ZERO,
+            radio_idle_since: Instant::ZERO,
             transmitter: Transmitter::Idle,
-            transmitter_idle_since: Instant::ZERO,
             on_air_until: Instant::ZERO,
             times_out_at: None,
             sifs_ends_at: None,
@@ -255,36 +257,6 @@ impl Station {
         self.catch_up(now, config);
     }
 
-    /// A frame that leaves its transmitter `now` will arrive here. Its end must be announced by
-    /// [`Station::frame_ends`] if it is `mine`.
-    ///
-    /// Returns a time before which a deadline after `arrival.start` has become pointless, if there is one: the backoff
-    /// will be interrupted by this frame. Moving the deadline there spares the driver a vain call.
-    ///
-    /// Part of the loops over all hearers of a frame, wherever they are: what it costs to call is a third of what it does.
-    #[inline(always)]
-    pub fn hear(&mut self, now: Instant, arrival: Arrival, config: &StationConfig) -> Option<Instant> {
-        if self.pending.is_full() {
-            self.make_room(now, config);
-        }
-        self.pending.push(arrival);
-        // Most hearers of a frame have none: nothing else is asked of them.
-        let backoff = self.backoff.as_ref()?;
-        if self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some() || self.others.is_some() {
-            return None;
-        }
-        let idle = self.reception.busy_until_at_least(&arrival, &config.limits)?;
-        Some(idle + backoff.waits(&config.intervals))
-    }
-
-    /// Apart from [`Station::hear`], which then stays small enough for the loop over all hearers of a frame.
-    #[cold]
-    #[inline(never)]
-    fn make_room(&mut self, now: Instant, config: &StationConfig) {
-        self.catch_up(now, config);
-        self.pending.make_room();
-    }
-
     /// When [`Station::timer`] wants to be called next, at the latest. May be earlier than anything happens.
     ///
     /// A SIFS runs while the transmitter is idle, so that nothing times out, and is over before any backoff, which takes a DIFS
@@ -343,9 +315,15 @@ impl Station {
         !self.reception.busy() && self.transmitter == Transmitter::Idle && self.nav <= now
     }
 
+    /// True from the start of a frame of an own exchange until its answer or the time-out, the SIFS before an answer included.
+    #[inline]
+    fn is_in_exchange(&self) -> bool {
+        self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some()
+    }
+
     /// Since when the medium has been idle, if receiver and transmitter are.
     fn idle_since(&self) -> Instant {
-        self.receiver_idle_since.max(self.transmitter_idle_since).max(self.nav)
+        self.radio_idle_since.max(self.nav)
     }
 
     fn backoff_expiry(&self, config: &StationConfig) -> Instant {
@@ -369,13 +347,20 @@ impl Station {
     #[inline(always)]
     fn medium_turns_busy(&mut self, busy_at: Instant, config: &StationConfig) {
         let idle_since = self.idle_since();
+        if let Some(others) = &mut self.others {
+            others.interrupt(idle_since, busy_at, config);
+        }
+        self.interrupt(busy_at, config);
+    }
+
+    /// The same for the backoff of the current category.
+    #[inline(always)]
+    fn interrupt(&mut self, busy_at: Instant, config: &StationConfig) {
+        let idle_since = self.idle_since();
         if let Some(backoff) = &mut self.backoff {
             if idle_since < busy_at {
                 backoff.interrupt(idle_since, busy_at, &config.intervals);
             }
-        }
-        if let Some(others) = &mut self.others {
-            others.interrupt(idle_since, busy_at, config);
         }
     }
 

@@ -9,9 +9,12 @@ pub(super) struct Pending {
     taken: usize,
 }
 
-/// So many fit in, taken ones included, before the station has to look at them: a node that nothing happens to does not
-/// collect them.
+/// So many fit in, taken ones included, before a station has to look at them that never [stands by](super::standing_by): a node that nothing
+/// happens to does not collect them.
 pub(super) const ROOM: usize = 12;
+
+/// The same of other stations: they stand by again the sooner.
+pub(super) const LITTLE_ROOM: usize = 4;
 
 impl Pending {
     /// The arrivals that have not been taken.
@@ -75,12 +78,12 @@ impl Pending {
         }
     }
 
-    /// Forgets what was taken, so that a queue that never runs empty does not grow; it grows if more are waiting.
-    pub fn make_room(&mut self) {
+    /// Forgets what was taken, so that a queue that never runs empty does not grow beyond `room`; it grows if more are waiting.
+    pub fn make_room(&mut self, room: usize) {
         self.arrivals.drain(..self.taken);
         self.taken = 0;
-        if self.arrivals.len() >= ROOM / 2 || self.arrivals.capacity() < ROOM {
-            self.arrivals.reserve_exact(ROOM);
+        if self.arrivals.len() >= room / 2 || self.arrivals.capacity() < room {
+            self.arrivals.reserve_exact(room);
         }
     }
 }

@@ -66,7 +66,7 @@ impl Station {
         self.needs_rts = false;
         self.short_retries = 0;
         self.transmitter = Transmitter::Idle;
-        self.transmitter_idle_since = now;
+        self.radio_idle_since = now;
         self.times_out_at = None;
         self.sifs_ends_at = Some(now + config.intervals.sifs);
     }

@@ -52,11 +52,12 @@ fn a_missed_deadline_is_noticed() {
     station.timer(deadline + Span::NANOSECOND, &config, &mut Vec::new());
 }
 
-/// Nothing is ever asked of a bystander, and it hears frames all the time.
+/// Nothing is ever asked of a bystander, and it hears frames all the time. If it is watched it looks at them later, several at once.
 #[test]
 fn a_bystander_does_not_collect_arrivals() {
     let config = config();
-    let mut station = station(&config);
+    let [mut bystander, mut watched] = [(); 2].map(|()| station(&config));
+    watched.watch();
     let mode = config.phy.basic;
     let signal = Signal::of(&Frame::new(Header {
         kind: FrameKind::Ack,
@@ -74,11 +75,14 @@ fn a_bystander_does_not_collect_arrivals() {
     for i in 0..10_000 {
         let start = Instant::ZERO + Span::from_millis(i);
         let arrival = signal.at(start, 1e-9, true, false);
-        assert_eq!(station.hear(start, arrival, &config), None);
-        assert!(station.pending.waiting().len() <= ROOM);
-        assert_eq!(station.pending.room(), ROOM);
+        for station in [&mut bystander, &mut watched] {
+            assert_eq!(station.hear(start, arrival, &config), None);
+            assert_eq!(station.next_deadline(&config), None);
+        }
+        assert_eq!((bystander.passing, bystander.pending.room()), (Some(arrival), 0));
+        assert!(watched.pending.waiting().len() <= ROOM);
+        assert_eq!((watched.passing, watched.pending.room()), (None, ROOM));
     }
-    assert_eq!(station.next_deadline(&config), None);
 }
 
 /// The windows of a broadcast's backoff, which nothing answers, and after failures.

@@ -2,7 +2,7 @@
 //!
 //! Few relays ask, and a station that is not asked keeps nothing. One that is watched stays as lazy in time, and does the same.
 
-use super::{Station, StationConfig, Transmitter};
+use super::{Station, StationConfig};
 use crate::reception::Arrival;
 use meshpace_units::{Instant, NodeId, Span};
 
@@ -40,6 +40,7 @@ impl Watch {
 impl Station {
     /// From now on the station answers [`Station::overhear`] and [`Station::busy_time`].
     pub fn watch(&mut self) {
+        self.look_closely();
         self.watch.get_or_insert_default();
         self.watched = true;
     }
@@ -76,8 +77,8 @@ impl Station {
     #[inline]
     pub(super) fn count_busy(&mut self, at: Instant) {
         if self.watched {
-            let exchange = self.transmitter != Transmitter::Idle || self.sifs_ends_at.is_some();
-            let busy_until = if exchange || self.reception.busy() { at } else { self.nav.min(at) };
+            let busy_until =
+                if self.is_in_exchange() || self.reception.busy() { at } else { self.nav.min(at) };
             if let Some(watch) = &mut self.watch {
                 watch.count(busy_until, at);
             }
