@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")/.."
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options outline engine hosts configuration control hops kernel plausible monitor
+[ $# -gt 0 ] || set -- scenario overrides connection gateway routing wire options outline engine hosts configuration control hops kernel plausible monitor programs records tools filter stack
 
 # Plain libFuzzer needs no nightly compiler; the sanitizers would, and the crates forbid unsafe code.
 cargo fuzz --version >/dev/null 2>&1 || cargo install --locked cargo-fuzz@0.13.2
@@ -28,7 +28,7 @@ for target in "$@"; do
     overrides) set -- "$corpus" fuzz/seeds/overrides -- -dict="$words" -max_len=1024 ;;
     configuration) set -- "$corpus" fuzz/seeds/configuration -- -dict="$configuration" -seed_inputs=packaging/meshpaced.toml ;;
     hops) set -- "$corpus" fuzz/seeds/hops tests/fixtures/olsr -- -max_len=4096 ;;
-    control | kernel) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
+    control | kernel | programs | records | tools) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=4096 ;;
     monitor) set -- "$corpus" fuzz/seeds/monitor -- -max_len=16384 ;;
     outline) set -- "$corpus" fuzz/seeds/wire -- -max_len=512 ;;
     wire | options) set -- "$corpus" "fuzz/seeds/$target" -- -max_len=512 ;;

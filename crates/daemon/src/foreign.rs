@@ -3,8 +3,10 @@
 
 use crate::control::connection::{Lines, NoLine};
 use crate::control::protocol::Request;
+use crate::hops::links::Links;
 use crate::hops::{babel, iw, olsr};
 use crate::metrics::http;
+use crate::{doctor, foresight, init, trial};
 use ipnet::IpNet;
 use std::io::{self, Read};
 
@@ -68,4 +70,86 @@ pub fn iw(text: &str) -> (Vec<IwPath>, usize, Vec<u64>) {
     let bits = |rate: meshpace_units::Rate| rate.as_bits_per_sec();
     let paths = iw::paths(text).into_values().map(|path| (path.hops, path.mean_rate().map(bits))).collect();
     (paths, iw::proxies(text).len(), iw::bitrates(text).into_values().map(bits).collect())
+}
+
+/// What is told of a trial's file, as text and as a page; `None`: it is none.
+#[must_use]
+pub fn trial_file(text: &str) -> Option<[String; 2]> {
+    trial::told(text)
+}
+
+/// Foretold and measured rates of a file of forecasts; `None`: it is none.
+#[must_use]
+pub fn forecasts(text: &[u8]) -> Option<Vec<[f64; 2]>> {
+    let outcomes = foresight::kept::outcomes(text).ok()?;
+    Some(outcomes.iter().map(|outcome| [outcome.foretold_bps, outcome.measured_bps]).collect())
+}
+
+/// Hosts and prefixes behind neighbours, of two answers of `ip`.
+#[must_use]
+pub fn neighbours(neighbours: &str, routes: &str) -> Vec<IpNet> {
+    Links::parse(neighbours, routes).iter().map(|(prefix, _)| prefix).collect()
+}
+
+/// How many things are found in an answer, read as one of `ip link`, `ethtool`, `iw`, `nft`, `iw dev`, `ip route`, `tc` (twice).
+#[must_use]
+pub fn tools(text: &str) -> Vec<usize> {
+    use doctor::network::{flowtables, links, offloads, wireless};
+    let mut found = vec![
+        links(text).map_or(0, |links| links.len()),
+        offloads(text).len(),
+        usize::from(wireless(text).is_some()),
+        flowtables(text).len(),
+        init::find::types(text).len(),
+        init::find::devices(text).len(),
+    ];
+    #[cfg(feature = "ebpf")]
+    if let Ok(listed) = serde_json::from_str(text) {
+        use crate::ebpf::qdisc::{Root, root_of, waiting};
+        found.push(usize::from(waiting(&listed) > 0));
+        found.push(usize::from(root_of(&listed) != Root::Default));
+    }
+    found.shrink_to_fit();
+    found
+}
+
+/// What programs in the kernel tell.
+#[cfg(feature = "ebpf")]
+pub mod programs {
+    use crate::congestion::exchange::Flow;
+    use crate::congestion::types::{FUNCTION, STRUCT, Types};
+    use crate::shared::{edge, gateway, host, shaping};
+    use crate::{ebpf, edge as at_edge, host as at_host};
+
+    /// Which of the programs tell such a thing: the gateway's, the shaper, the edge's, the host's. Nothing is told in another length than its struct's.
+    #[must_use]
+    pub fn events(bytes: &[u8]) -> [bool; 4] {
+        let told = [
+            (ebpf::exchange::Event::read(bytes).is_some(), gateway::Event::SIZE),
+            (ebpf::shaping::exchange::Measurement::read(bytes).is_some(), shaping::Told::SIZE),
+            (at_edge::exchange::Event::read(bytes).is_some(), edge::EdgeEvent::SIZE),
+            (at_host::Report::read(bytes).is_some(), host::Report::SIZE),
+        ];
+        told.map(|(told, size)| {
+            assert!(!told || bytes.len() == size, "{} bytes, of {size}", bytes.len());
+            told
+        })
+    }
+
+    /// The rates, round trips and queueing delays of the connections that calm's iterator tells of.
+    pub fn connections(bytes: &[u8]) -> impl Iterator<Item = (f64, Option<f64>, Option<f64>)> {
+        Flow::read(bytes).map(|flow| (flow.rate, flow.base, flow.queue))
+    }
+
+    /// Where the member of a structure is in a kernel's types, with the structure's size and the member's number of arguments; `None`: these are no
+    /// types, or there is none of that name.
+    #[must_use]
+    pub fn member(types: &[u8], structure: &str, name: &str) -> Option<(usize, usize, Option<u32>)> {
+        let types = Types::read(types.to_vec())?;
+        // Whether there is a function of that name is nobody's business here, but it is read.
+        let _ = types.id(FUNCTION, name);
+        let id = types.id(STRUCT, structure).ok()?;
+        let member = types.member(id, name)?;
+        Some((member.offset, types.size(id), types.arguments(member)))
+    }
 }

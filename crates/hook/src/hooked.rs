@@ -126,7 +126,7 @@ impl<P> Hooked<P> {
         self.len() == 0
     }
 
-    /// Drops what is no longer wanted.
+    /// Drops every packet for which `wanted` is true.
     pub fn purge(&mut self, mut wanted: impl FnMut(&P) -> bool) {
         let gone: alloc::vec::Vec<Ticket> = self
             .waiting

@@ -8,7 +8,7 @@ mod facts;
 mod finding;
 mod gather;
 mod kernel;
-mod network;
+pub(crate) mod network;
 mod running;
 
 pub use facts::{Calm, CalmChoice, Daemon, Facts, FlowOffload, Interface, Kernel, Part, Presence};

@@ -50,7 +50,7 @@ pub(super) fn flow_offloads() -> Vec<FlowOffload> {
 }
 
 /// `ip -json -details link show`.
-fn links(listed: &str) -> Option<Vec<Interface>> {
+pub(crate) fn links(listed: &str) -> Option<Vec<Interface>> {
     let links: Value = serde_json::from_str(listed).ok()?;
     let number = |link: &Value, key: &str| link[key].as_u64().and_then(|number| u32::try_from(number).ok());
     let text = |value: &Value| value.as_str().map(str::to_owned);
@@ -69,7 +69,7 @@ fn links(listed: &str) -> Option<Vec<Interface>> {
     Some(links.as_array()?.iter().filter_map(interface).collect())
 }
 
-fn offloads(text: &str) -> Vec<&'static str> {
+pub(crate) fn offloads(text: &str) -> Vec<&'static str> {
     let is_on = |name: &&str| {
         let state = text.lines().find_map(|line| line.trim().strip_prefix(name)?.strip_prefix(": "));
         state.is_some_and(|state| state.starts_with("on"))
@@ -77,12 +77,12 @@ fn offloads(text: &str) -> Vec<&'static str> {
     OFFLOADS.into_iter().filter(is_on).collect()
 }
 
-fn wireless(text: &str) -> Option<String> {
+pub(crate) fn wireless(text: &str) -> Option<String> {
     text.lines().find_map(|line| line.trim().strip_prefix("type ")).map(str::to_owned)
 }
 
 /// Flowtables that a rule adds flows to, in `nft list ruleset`.
-fn flowtables(rules: &str) -> Vec<FlowOffload> {
+pub(crate) fn flowtables(rules: &str) -> Vec<FlowOffload> {
     let mut found = Vec::new();
     let mut lines = rules.lines().map(str::trim);
     while let Some(line) = lines.next() {

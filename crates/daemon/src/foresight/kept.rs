@@ -45,18 +45,7 @@ impl Kept {
             Err(why) if why.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(why) => return Err(self.named(&why)),
         };
-        let file: File = serde_json::from_slice(&text).map_err(|why| self.named(&why.into()))?;
-        let usable = |outcome: &Outcome| {
-            outcome.foretold_bps.is_finite()
-                && outcome.foretold_bps > 0.0
-                && outcome.measured_bps.is_finite()
-                && outcome.measured_bps >= 0.0
-        };
-        if file.schema != SCHEMA || !file.compared.iter().all(usable) {
-            let what = format!("not outcomes of forecasts of schema {SCHEMA}");
-            return Err(self.named(&io::Error::new(io::ErrorKind::InvalidData, what)));
-        }
-        Ok(file.compared)
+        outcomes(&text).map_err(|why| self.named(&why))
     }
 
     /// Keeps these in place of what was kept, whole or not at all.
@@ -73,4 +62,19 @@ impl Kept {
     fn named(&self, why: &io::Error) -> io::Error {
         io::Error::new(why.kind(), format!("{}: {why}", self.0.display()))
     }
+}
+/// The outcomes in such a file.
+pub(crate) fn outcomes(text: &[u8]) -> io::Result<Vec<Outcome>> {
+    let file: File = serde_json::from_slice(text)?;
+    let usable = |outcome: &Outcome| {
+        outcome.foretold_bps.is_finite()
+            && outcome.foretold_bps > 0.0
+            && outcome.measured_bps.is_finite()
+            && outcome.measured_bps >= 0.0
+    };
+    if file.schema != SCHEMA || !file.compared.iter().all(usable) {
+        let what = format!("not outcomes of forecasts of schema {SCHEMA}");
+        return Err(io::Error::new(io::ErrorKind::InvalidData, what));
+    }
+    Ok(file.compared)
 }

@@ -4,7 +4,7 @@
 //! second. It asks no other process. A forecast counts if the pace decided what the flow got: a forecast says nothing about a sender that
 //! has no more to send. With [`Kept`] the outcomes outlive the daemon.
 
-mod kept;
+pub(crate) mod kept;
 
 pub use kept::Kept;
 

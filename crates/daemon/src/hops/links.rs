@@ -7,14 +7,14 @@ use std::net::IpAddr;
 
 /// Hosts and prefixes of one interface with the link-layer address that they are sent to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Links {
+pub(crate) struct Links {
     entries: Vec<(IpNet, Mac)>,
 }
 
 impl Links {
     /// From `ip neigh show dev IF`, `ADDRESS [dev IF] lladdr MAC STATE`, and `ip route show dev IF` (either family),
     /// `PREFIX via ADDRESS ...`.
-    pub(super) fn parse(neighbours: &str, routes: &str) -> Self {
+    pub(crate) fn parse(neighbours: &str, routes: &str) -> Self {
         let neighbour = |line: &str| {
             let address: IpAddr = line.split_whitespace().next()?.parse().ok()?;
             Some((address, behind(line, "lladdr")?.parse().ok()?))
@@ -31,7 +31,7 @@ impl Links {
         Self { entries: hosts.chain(routes.lines().filter_map(route)).collect() }
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = (IpNet, Mac)> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (IpNet, Mac)> {
         self.entries.iter().copied()
     }
 }

@@ -139,7 +139,7 @@ impl Machine {
 }
 
 /// `iw dev`: `Interface NAME`, then `type TYPE`, for each.
-fn types(text: &str) -> BTreeMap<String, String> {
+pub(crate) fn types(text: &str) -> BTreeMap<String, String> {
     let mut types = BTreeMap::new();
     let mut name = None;
     for line in text.lines().map(str::trim) {
@@ -153,7 +153,7 @@ fn types(text: &str) -> BTreeMap<String, String> {
 }
 
 /// The devices in `ip -json route`.
-fn devices(text: &str) -> Vec<String> {
+pub(crate) fn devices(text: &str) -> Vec<String> {
     let routes: Value = serde_json::from_str(text).unwrap_or_default();
     let device = |route: &Value| route["dev"].as_str().map(str::to_owned);
     routes.as_array().into_iter().flatten().filter_map(device).collect()

@@ -1,6 +1,6 @@
 //! `meshpaced init`: a first configuration file, made of what is found on this machine.
 
-mod find;
+pub(crate) mod find;
 
 use crate::Failure;
 use crate::config::{DEFAULT_FILE, commented_file};

@@ -79,6 +79,25 @@ struct Head {
     seed: u64,
 }
 
+impl Head {
+    /// What it says; `None` if there is no such trial. A file may say what the command line does not allow.
+    fn plan(&self) -> Option<Plan> {
+        let length = Span::try_from_secs_f64((self.days * DAY_S).trunc())?;
+        let block = Span::try_from_secs_f64(self.block_s as f64)?;
+        Plan::new(length, block, self.seed)
+    }
+}
+
+/// What is told of a trial's file, as text and as a page; `None`: it is none.
+#[cfg(feature = "foreign")]
+pub(crate) fn told(text: &str) -> Option<[String; 2]> {
+    let mut lines = text.lines();
+    let plan = serde_json::from_str::<Head>(lines.next()?).ok()?.plan()?;
+    let blocks: Vec<Block> = lines.filter_map(|line| serde_json::from_str(line).ok()).collect();
+    let outcome = Outcome::of(&blocks, &plan);
+    Some([page::text(&outcome, &plan, blocks.len()), page::html(&outcome, &plan, blocks.len())])
+}
+
 /// Runs a trial, or goes on with one.
 ///
 /// # Errors
@@ -86,14 +105,9 @@ struct Head {
 pub fn run(args: &Args) -> Result<ExitCode, Failure> {
     let head = Head { schema: 1, days: args.days, block_s: args.block, seed: args.seed };
     let (head, mut blocks) = read(&args.file, head, args.tell)?;
-    let length = Span::from_secs((head.days * DAY_S) as u64);
-    let plan = Plan::new(length, Span::from_secs(head.block_s), head.seed).ok_or_else(|| {
-        let found = format!(
-            "--days {}: found {} s, with blocks of {} s",
-            head.days,
-            length.as_secs_f64(),
-            head.block_s
-        );
+    let plan = head.plan().ok_or_else(|| {
+        let found =
+            format!("--days {}: found {} s, with blocks of {} s", head.days, head.days * DAY_S, head.block_s);
         Failure::User(format!("{found}; allowed: at least six blocks, or as many as an hour has"))
     })?;
     let mut whole = true;
@@ -256,6 +270,15 @@ mod tests {
     use crate::config::Control;
     use crate::control::Server;
     use crate::control::tests::example::{self, Running};
+
+    #[test]
+    fn a_file_that_says_what_no_command_line_may_has_no_plan() {
+        let head = |days, block_s| Head { schema: 1, days, block_s, seed: 1 };
+        assert!(head(0.25, 600).plan().is_some());
+        for (days, block_s) in [(1e300, 600), (-1.0, 600), (3.0, 0), (3.0, u64::MAX), (0.001, 600)] {
+            assert_eq!(head(days, block_s).plan(), None, "{days} {block_s}");
+        }
+    }
 
     #[test]
     fn a_file_is_begun_gone_on_with_and_kept_from_another_trial() {
