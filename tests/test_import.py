@@ -244,7 +244,10 @@ def test_csv_by_places_and_by_links(cli: Cli, tmp_path: Path) -> None:
             '{"type": "NetworkGraph", "nodes": [{}], "links": []}',
             "mesh.json:1: nodes[0].id: found nothing; allowed: a text",
         ),
-        ('{"type": "NetworkGraph", "nodes": [{"id": "a"}], "links": []}', 'no node that reaches "a" and is reached from there'),
+        (
+            '{"type": "NetworkGraph", "nodes": [{"id": "a"}], "links": []}',
+            'no node that reaches "a" and is reached from there',
+        ),
         ('{"type": "NetworkGraph", "nodes": [], "links": []}', "no nodes"),
         ('{"vis": [{"primary": "a", "neighbors": [{"neighbor": "b", "metric": "far"}]}]}', "far"),
         (
