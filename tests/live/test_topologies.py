@@ -35,7 +35,11 @@ def names(daemon: Daemon, interfaces: list[str], subnets: list[str] | None = Non
     text = [line for line in text if not line.startswith("subnets =")]
     text[at] = f"interfaces = [{quoted}]\nsubnets = [{prefixes}]"
     daemon.file.write_text("\n".join(text) + "\n", encoding="utf-8")
+    before = len(daemon.said())
     daemon.reload()
+    # The rules follow at the next look. A connection that moves before them is not seen for a moment, and is found again
+    # in its middle.
+    wait_for(lambda: "replaced" in daemon.said()[before:])
 
 
 def test_bridges_and_several_interfaces(tmp_path: Path) -> None:
