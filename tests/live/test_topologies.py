@@ -37,8 +37,8 @@ def names(daemon: Daemon, interfaces: list[str], subnets: list[str] | None = Non
     daemon.file.write_text("\n".join(text) + "\n", encoding="utf-8")
     before = len(daemon.said())
     daemon.reload()
-    # The rules follow at the next look. A connection that moves before them is not seen for a moment, and is found again
-    # in its middle.
+    # The rules follow at the next look. A connection that moves before them is not seen for a moment, and then found
+    # again in its middle.
     wait_for(lambda: "replaced" in daemon.said()[before:])
 
 
