@@ -92,7 +92,7 @@ cp "$relay" root/project/target/release/
 ln -s /bin/meshpaced root/project/target/release/
 # tcpdump looks up whom it runs as.
 echo "root:x:0:0::/tmp:/bin/bash" >root/etc/passwd
-modules=(veth sch_fq sch_tbf sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nft_reject_inet nfnetlink_queue mac80211_hwsim tcp_bbr
+modules=(veth sch_fq sch_tbf sch_netem sch_ingress cls_bpf nf_tables nft_queue nft_ct nft_limit nft_objref nft_reject_inet nfnetlink_queue mac80211_hwsim tcp_bbr
     8021q wireguard batman-adv tun sch_htb sch_fq_codel sch_cake)
 for module in "${modules[@]}"; do
     modprobe -d "$work/kernel" -S "$version" --show-depends "$module"
