@@ -24,7 +24,7 @@ from net import MESHPACED, run
 pytestmark = [pytest.mark.usefixtures("calm"), pytest.mark.xdist_group("calm")]
 CHAIN = """\
 [measure]
-duration = "26s"
+duration = "30s"
 warmup = "0s"
 
 [topology]
