@@ -277,7 +277,7 @@ def test_a_forecast_is_held_against_what_came(site: Site) -> None:
     assert compared["flow"] == downward(site)["flow"]
     assert compared["error"] == pytest.approx(compared["measured_bps"] / compared["foretold_bps"] - 1)
     # The mesh has no queue of its own: its pace then is what an empty path foretells, but for the variation.
-    assert -0.6 < compared["error"] < bound(0.2, busy=0.5)
+    assert -bound(0.6, busy=0.9) < compared["error"] < bound(0.2, busy=0.5)
     assert re.search(r"^forecast .* measured .*/s: .*\n +of 1 forecast so far", site.command("status"), re.MULTILINE)
     assert "Held against what came: of 1 forecast so far" in site.command("explain", "10.77.0.2")
     site.command("reload")
