@@ -389,7 +389,7 @@ impl Driver {
             shared.finished.notify_all();
         }
         state.asleep = self.inbox.filled == 0 && self.outbox.filled == 0;
-        due = earlier(due, state.stack.poll_timeout());
+        due = Instant::earlier(due, state.stack.poll_timeout());
         (due, state.stop && self.outbox.filled < BATCH)
     }
 
@@ -411,7 +411,7 @@ impl Driver {
 
     fn sleep(&mut self, due: Option<Instant>) -> io::Result<()> {
         let held = self.network.as_ref().and_then(|[_, away]| away.poll_timeout());
-        self.deadline.set(earlier(due, held))?;
+        self.deadline.set(Instant::earlier(due, held))?;
         for token in self.poller.wait(None)? {
             match token {
                 1 => drop(self.deadline.acknowledge()?),
@@ -437,8 +437,4 @@ fn is_loss(error: &io::Error) -> bool {
     // on purpose). ENOBUFS: no memory for it.
     matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::InvalidInput)
         || matches!(error.raw_os_error(), Some(5 | 105))
-}
-
-fn earlier(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    one.into_iter().chain(other).min()
 }

@@ -200,11 +200,8 @@ impl<P: Clone> Connection<P> {
             let pipe = (config.announced == Announced::Pipe).then(|| path.window(segment, config)).flatten();
             let law = down.wireless.pace.window.map(|window| window.max(least_window(segment, config)));
             // A train that leaves whole, and the next one that waits for its turn.
-            let trains = segment
-                * match down.packets_together() {
-                    1 => 0,
-                    packets => 2 * packets,
-                };
+            let together = down.packets_together();
+            let trains = if together > 1 { segment * (2 * together) } else { Bytes::ZERO };
             Some(Allowed { window: pipe.into_iter().chain(law).min()?.max(trains), segment })
         });
         self.sender_window.on_passing(now, segment, scale, allowed)

@@ -17,6 +17,17 @@ impl Instant {
     /// The zero of the driver's clock.
     pub const ZERO: Self = Self(0);
 
+    /// The earlier of two deadlines, as far as there are any.
+    #[must_use]
+    #[inline]
+    pub fn earlier(one: Option<Self>, other: Option<Self>) -> Option<Self> {
+        match (one, other) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (Some(at), None) | (None, Some(at)) => Some(at),
+            (None, None) => None,
+        }
+    }
+
     /// `nanos` nanoseconds after zero.
     #[must_use]
     pub const fn from_nanos(nanos: u64) -> Self {

@@ -77,10 +77,7 @@ impl ByQueue {
     }
 
     fn install(&mut self) -> Result<(), Trouble> {
-        let installed = match &self.installed {
-            Some(earlier) => rules::install_again(&self.plan, earlier)?,
-            None => rules::install(&self.plan)?,
-        };
+        let installed = rules::install(&self.plan, self.installed.as_ref())?;
         eprintln!("meshpaced: {installed}");
         (self.installed, self.verified) = (Some(installed), monotonic_now());
         Ok(())

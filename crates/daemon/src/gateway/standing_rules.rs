@@ -56,11 +56,7 @@ impl StandingRules {
         if self.in_force.as_ref() == Some(&plan) {
             return Ok(false);
         }
-        let made = match &self.made {
-            Some(earlier) => rules::install_again(&plan, earlier),
-            None => rules::install(&plan),
-        };
-        match made {
+        match rules::install(&plan, self.made.as_ref()) {
             Ok(installed) => {
                 let words = installed.to_string();
                 eprintln!("meshpaced: {words}");

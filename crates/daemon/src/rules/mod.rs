@@ -165,13 +165,31 @@ impl Backend {
     }
 }
 
-/// Puts the plan in force, by the first way that works. Rules of an earlier daemon are replaced without a moment without
-/// any; those that it made by another way are removed afterwards.
+/// Puts the plan in force. Rules of an earlier daemon are replaced without a moment without any; those that it made by another way are
+/// removed afterwards.
+///
+/// Rules that this process made are changed by the way and in the form of these `earlier` ones, so that no packet that waits in the queue
+/// is lost. The kernel empties all queues of a namespace, and drops what waits in them, whenever a chain at a hook goes: also if a transaction
+/// is called off that would have made one, as a try of a way that this kernel does not have (Linux 6.1: `nf_tables_abort`, net/netfilter/nf_tables_api.c;
+/// `__nf_unregister_net_hook`, net/netfilter/core.c; `nfqnl_nf_hook_drop`, net/netfilter/nfnetlink_queue.c). Without earlier rules, or if
+/// that fails, the first way that works is taken.
 ///
 /// # Errors
 /// [`Trouble::Passing`] if a way could not be tried now, so that a worse one is not taken for it; [`Trouble::Lasting`] with
 /// the reasons of all ways.
-pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
+pub fn install(plan: &Plan, earlier: Option<&Installed>) -> Result<Installed, Trouble> {
+    let passing = |backend: Backend, why| Trouble::Passing(format!("{}: {why}", backend.name()));
+    if let Some(earlier) = earlier {
+        let alike = |form: &Form| Form { samples: earlier.form.samples, ..*form } == earlier.form;
+        match earlier.backend.install(plan, alike) {
+            Ok(installed) => {
+                let lacking = installed.lacking.or_else(|| earlier.lacking.clone());
+                return Ok(Installed { lacking, refused: earlier.refused.clone(), ..installed });
+            }
+            Err(Trouble::Passing(why)) => return Err(passing(earlier.backend, why)),
+            Err(Trouble::Lasting(_)) => {}
+        }
+    }
     let mut refused = Vec::new();
     for backend in Backend::installed() {
         match backend.install(plan, |_| true) {
@@ -182,7 +200,7 @@ pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
                 installed.refused = refused;
                 return Ok(installed);
             }
-            Err(Trouble::Passing(why)) => return Err(Trouble::Passing(format!("{}: {why}", backend.name()))),
+            Err(Trouble::Passing(why)) => return Err(passing(backend, why)),
             Err(Trouble::Lasting(why)) => refused.push(format!("{}: {why}", backend.name())),
         }
     }
@@ -191,28 +209,6 @@ pub fn install(plan: &Plan) -> Result<Installed, Trouble> {
     } else {
         refused.join(" | ")
     }))
-}
-
-/// Puts the plan in force by the way and in the form of `earlier` rules, so that no packet that waits in the queue
-/// is lost. If that fails, by any way, as [`install`] does.
-///
-/// The kernel empties all queues of a namespace, and drops what waits in them, whenever a chain at a hook goes: also if a transaction
-/// is called off that would have made one, as a try of a way that this kernel does not have (Linux 6.1: `nf_tables_abort`, net/netfilter/nf_tables_api.c;
-/// `__nf_unregister_net_hook`, net/netfilter/core.c; `nfqnl_nf_hook_drop`, net/netfilter/nfnetlink_queue.c).
-///
-/// # Errors
-/// As [`install`].
-pub fn install_again(plan: &Plan, earlier: &Installed) -> Result<Installed, Trouble> {
-    let alike = |form: &Form| Form { samples: earlier.form.samples, ..*form } == earlier.form;
-    match earlier.backend.install(plan, alike) {
-        Ok(installed) => Ok(Installed {
-            lacking: installed.lacking.or_else(|| earlier.lacking.clone()),
-            refused: earlier.refused.clone(),
-            ..installed
-        }),
-        Err(Trouble::Passing(why)) => Err(Trouble::Passing(format!("{}: {why}", earlier.backend.name()))),
-        Err(Trouble::Lasting(_)) => install(plan),
-    }
 }
 
 /// Tells whether the rules that were installed are still in force: another program may have reloaded the firewall.

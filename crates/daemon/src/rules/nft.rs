@@ -1,6 +1,6 @@
 //! The rules as a table of nftables of their own.
 
-use super::plan::{ACK_MAX, Match, Owner, Plan, SAMPLE_BURST};
+use super::plan::{ACK_MAX, Match, Owner, Plan, SAMPLE_BURST, limit};
 use super::{Form, REPAIR_MARK, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{ToolError, run, run_with};
@@ -120,12 +120,7 @@ fn queue(plan: &Plan) -> String {
     format!("queue num {} bypass", plan.queue())
 }
 
-/// The limit of all rules together. Each rate has a name of its own: what is called so cannot be changed.
-fn limit(most: u32) -> String {
-    format!("samples_{most}")
-}
-
-/// The script that replaces the table, whatever is in it. What waits in a queue is lost (`super::install_again`).
+/// The script that replaces the table, whatever is in it. What waits in a queue is lost (`super::install`).
 pub(super) fn replacing(plan: &Plan, form: Form, statement: &str) -> String {
     let tag = plan.owner().tag();
     // Making the table first lets the deletion succeed whether there was one or not.

@@ -55,6 +55,12 @@ pub(super) const ACK_MAX: u32 = 120;
 /// Packets that may come at once where only so many a second are queued: a hundredth of a second's worth at the default.
 pub(super) const SAMPLE_BURST: u32 = 500;
 
+/// Name of the limit by which so many packets a second are queued at the most. The kernel keeps a limit by its name, also while it is
+/// replaced: another rate has another name.
+pub(super) fn limit(most: u32) -> String {
+    format!("samples_{most}")
+}
+
 /// Which packets are queued whatever they are, and not as TCP alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Whatever {

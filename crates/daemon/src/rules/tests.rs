@@ -201,7 +201,7 @@ fn rules_move_to_the_table_of_their_form() {
 fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
     in_namespace(|| {
         assert_eq!(Backend::IptablesLegacy.install_as(&plan(7), BEST), Ok(false));
-        let installed = install(&plan(9)).unwrap();
+        let installed = install(&plan(9), None).unwrap();
         assert_eq!(verify(&plan(9), &installed), Ok(()));
         assert_eq!((installed.form, &installed.lacking), (BEST, &None));
         // Which way that is depends on the kernel; what was tried before it says why it failed.
@@ -220,7 +220,7 @@ fn the_first_way_that_works_is_taken_and_the_others_are_cleared() {
         ];
         assert_eq!(installed.replaced, cleared);
         // Other rules are made by the same way at once: a way that fails would empty the queue.
-        let again = install_again(&sampled_plan(), &installed).unwrap();
+        let again = install(&sampled_plan(), Some(&installed)).unwrap();
         let sampled = Form { samples: true, ..BEST };
         assert_eq!((again.backend, again.form, &again.lacking), (installed.backend, sampled, &None));
         assert_eq!(again.refused, installed.refused);

@@ -6,7 +6,7 @@
 //! that the daemon accepts goes on behind the whole chain `FORWARD` (nf_reinject in net/netfilter/nfnetlink_queue.c), so the
 //! jump is kept last: rules of others there, such as MSS clamping, come first.
 
-use super::plan::{ACK_MAX, Match, Owner, Plan, SAMPLE_BURST};
+use super::plan::{ACK_MAX, Match, Owner, Plan, SAMPLE_BURST, limit};
 use super::{Form, Hook, REPAIR_MARK, Trouble, nothing_unless_forbidden};
 use crate::lease::{LEASE, Ports};
 use crate::tool::{is_installed, run_with};
@@ -251,11 +251,11 @@ fn chain(family: Family, plan: &Plan, form: Form) -> Vec<String> {
         let queued = format!(
             "-A {tag} {condition}{protocol}{length} -m comment --comment {tag} -j NFQUEUE --queue-num {queue} --queue-bypass"
         );
-        // The kernel keeps a limit by its name, also while it is replaced: another rate has another name.
         let beyond = plan.sample().filter(|_| form.samples).map(|most| {
+            let name = limit(most);
             format!(
                 "-A {tag} {condition} -p tcp -m tcp --tcp-flags FIN,SYN,RST NONE -m hashlimit --hashlimit-above {most}/sec --hashlimit-burst \
-                 {SAMPLE_BURST} --hashlimit-name samples_{most} -m comment --comment {tag} -j RETURN"
+                 {SAMPLE_BURST} --hashlimit-name {name} -m comment --comment {tag} -j RETURN"
             )
         });
         beyond.into_iter().chain([queued])

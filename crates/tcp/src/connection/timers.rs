@@ -23,15 +23,6 @@ pub(super) struct Timers {
     asked: Option<Instant>,
 }
 
-/// The earlier of two deadlines, as far as there are any.
-fn sooner(one: Option<Instant>, other: Option<Instant>) -> Option<Instant> {
-    match (one, other) {
-        (Some(one), Some(other)) => Some(one.min(other)),
-        (Some(at), None) | (None, Some(at)) => Some(at),
-        (None, None) => None,
-    }
-}
-
 impl Timers {
     pub(super) const fn heard(&mut self, now: Instant) {
         self.heard = Some(now);
@@ -59,7 +50,7 @@ impl Connection {
             self.keep_alive_at(),
         ]
         .into_iter()
-        .fold(self.sender.timer, sooner)
+        .fold(self.sender.timer, Instant::earlier)
     }
 
     /// Does what is due at `now`.
