@@ -108,6 +108,7 @@ def shapings(kbps: int) -> dict[str, Shaping]:
         "ebpf": free._replace(label="meshpaced, eBPF", top='datapath = "ebpf"'),
         "autorate": Autorated("cake under cake-autorate's rule", Bounds(2e5, 9e5, 4e6)),
         "auto": AUTO._replace(label="meshpaced, rate auto"),
+        "auto-ebpf": AUTO._replace(label="meshpaced, eBPF, rate auto", top='datapath = "ebpf"'),
     }
 
 

@@ -4,7 +4,8 @@
 
 The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel, which carries 1.0 to
 1.3 Mbit/s of downloads, by their acknowledgements. CUBIC, as root, in network namespaces. Payload in kbit/s (median
-of the runs), echo in ms (median and 95 % of all): a datagram of 100 bytes every 100 ms to the first host and back.
+of the runs), echo in ms (median and 95 % of all): a datagram of 56 bytes, as ping(8) sends, every 100 ms to the first
+host and back.
 `crowd` is of 200 downloads of 20 hosts.
 `use` is of a page and a call beside bulk (bench/hosts_use.py), `quic` of downloads over QUIC (bench/hosts_quic.py).
 `line` is of veth without a mesh, iperf3's downloads in Mbit/s: what the shaper itself can do. docs/hosts.md has the
@@ -48,6 +49,8 @@ WARM_UP_S = 4.0
 CLIENTS = 8
 """Mesh hosts; those behind the second have no traffic of their own."""
 ECHO_PORT = 7778
+ECHO = 56
+"""Bytes, as of ping(8): no longer with headers than an acknowledgement. Ten longer ones a second are a call."""
 
 
 class Gateway(NamedTuple):
@@ -146,7 +149,7 @@ def echo(net: Net) -> Iterator[list[float]]:
     def ask() -> None:
         while not over.is_set():
             begun = time.monotonic()
-            near.sendto(begun.hex().encode().ljust(100), (client(4, 0), ECHO_PORT))
+            near.sendto(begun.hex().encode().ljust(ECHO), (client(4, 0), ECHO_PORT))
             try:
                 while near.recv(2_000).strip() != begun.hex().encode():
                     pass

@@ -80,6 +80,7 @@ struct workplace {
 	struct packet_to_shape packet;
 	struct terms terms;
 	struct told told;
+	bool is_tcp;
 	bool spins;
 };
 
@@ -99,7 +100,7 @@ struct {
 } blank SEC(".maps");
 
 /* Reads where an IP packet goes. False if it is none, or ends before. */
-INLINE bool read_destination(struct __sk_buff *skb, __u32 ip, struct host_key *to, struct packet_to_shape *packet)
+INLINE bool read_destination(struct __sk_buff *skb, __u32 ip, struct host_key *to, struct packet_to_shape *packet, bool *is_tcp)
 {
 	__be16 protocol = skip_tags(skb, &ip);
 	__u32 length, header;
@@ -115,6 +116,7 @@ INLINE bool read_destination(struct __sk_buff *skb, __u32 ip, struct host_key *t
 		to->address[0] = to->address[1] = 0;
 		to->address[2] = BE32(0xffff);
 		to->address[3] = read.daddr;
+		*is_tcp = read.protocol == IPPROTO_TCP;
 		ecn = read.tos & ECN_MASK;
 		length = BE16(read.tot_len);
 		header = sizeof(read) + TCP_HEADERS;
@@ -124,6 +126,7 @@ INLINE bool read_destination(struct __sk_buff *skb, __u32 ip, struct host_key *t
 		if (bpf_skb_load_bytes(skb, ip, &read, sizeof(read)) || read.version != 6)
 			return false;
 		memcpy(to->address, &read.daddr, 16);
+		*is_tcp = read.nexthdr == IPPROTO_TCP;
 		/* The traffic class straddles the first two bytes (RFC 8200, section 3). */
 		ecn = read.flow_lbl[0] >> 4 & ECN_MASK;
 		length = BE16(read.payload_len) + sizeof(read);
@@ -219,7 +222,7 @@ int meshpace_shape(struct __sk_buff *skb)
 		__sync_fetch_and_add(&everybody->uplink, 0 - (__u64)(skb->len - *ip));
 		return TC_ACT_UNSPEC;
 	}
-	if (!read_destination(skb, *ip, &at->key.host, &at->packet))
+	if (!read_destination(skb, *ip, &at->key.host, &at->packet, &at->is_tcp))
 		return TC_ACT_UNSPEC;
 	if (by->finds) {
 		memcpy(at->told.ends.wireless, at->key.host.address, 16);
@@ -247,6 +250,7 @@ int meshpace_shape(struct __sk_buff *skb)
 	host->wait = host->wait ? (host->wait * 7 + waits) / 8 : waits;
 	if (by->finds) {
 		at->told.host = at->key.host;
+		keep_company(everybody, at->key.flow, at->is_tcp || at->spins, packet.bytes, waits, packet.now);
 		if (at->spins)
 			tell_spin(&at->told, everybody, SPIN_INTO, packet.now, departure);
 		tell_left(&at->told, everybody, host, &at->key.host, packet.now);

@@ -87,6 +87,10 @@ struct all {
 	__u64 uplink;  /* bytes that came out of the mesh, less those that went in again */
 	__u64 tells;   /* when user space was told last of what leaves, */
 	__u64 turned;  /* and of a spin bit that turned */
+	__u64 alone;   /* since when no more than one connection sends into the mesh; 0: something else does, or nothing is known */
+	__u64 calls;   /* packets that waited for no turn, and whose round trips nothing measures */
+	__u32 flow;    /* of the latest packet */
+	__u32 unused;
 };
 
 /* A host. */
@@ -124,6 +128,8 @@ struct told {
 	__u64 work;    /* all.work */
 	__u64 uplink;  /* all.uplink */
 	__u64 of_host; /* bytes for this host, as host.shaped */
+	__u64 alone;   /* all.alone */
+	__u64 calls;   /* all.calls */
 	struct host_key host; /* LEFT, SPIN_INTO */
 	struct ends ends;     /* LEFT: the packet's destination alone */
 	__u8 kind;            /* enum told_kind */

@@ -43,6 +43,24 @@ struct {
 	NUMBER(max_entries, 1 << 16);
 } tellings SEC(".maps");
 
+/* A longer packet is no acknowledgement of TCP, whatever its options. */
+#define ACK_MAX 100
+
+/* A packet leaves, `waits` from now on: whether one connection is alone, and whether somebody talks (docs/hosts.md, "The rate by delay"). */
+INLINE void keep_company(struct all *all, __u32 flow, bool is_measured, __u32 bytes, __u64 waits, __u64 now)
+{
+	if (bytes <= ACK_MAX)
+		return;
+	if (!is_measured) {
+		all->alone = 0;
+		if (!waits)
+			__sync_fetch_and_add(&all->calls, 1);
+	} else if (!all->alone || all->flow != flow) {
+		all->alone = now;
+		all->flow = flow;
+	}
+}
+
 INLINE void tell_user(struct told *told)
 {
 	/* If the ring is full the next one tells the sums. */
@@ -67,6 +85,8 @@ INLINE void tell_left(struct told *told, struct all *all, struct host *host, con
 	told->work = all->work;
 	told->uplink = all->uplink;
 	told->of_host = host->shaped.bytes;
+	told->alone = all->alone;
+	told->calls = all->calls;
 	told->host = *key;
 	told->kind = LEFT;
 	told->bit = 0;

@@ -195,7 +195,7 @@ impl Datapath {
         }
         let Some(hosts) = hosts else { return Ok(()) };
         asking.receive(|from, number| hosts.on_echo(monotonic_now(), from, number, &chosen.config))?;
-        hosts.hear(TURN);
+        hosts.hear(TURN, &chosen.hops);
         hosts.requests().for_each(|request| asking.ask(request));
         hosts.follow_found(monotonic_now(), &chosen.config)
     }

@@ -123,6 +123,14 @@ structs! {
         tells: u64,
         /// And of a spin bit that turned.
         turned: u64,
+        /// Since when no more than one connection sends into the mesh; 0: something else does, or nothing is known.
+        alone: u64,
+        /// Packets that waited for no turn, and whose round trips nothing measures.
+        calls: u64,
+        /// The flow of the latest packet.
+        flow: u32,
+        /// Nothing.
+        unused: u32,
     }
 
     /// A host.
@@ -173,6 +181,10 @@ structs! {
         uplink: u64,
         /// Bytes for this host.
         of_host: u64,
+        /// As in [`All`].
+        alone: u64,
+        /// See `alone`.
+        calls: u64,
         /// The host.
         host: HostKey,
         /// The connection; of a packet that leaves its destination alone.

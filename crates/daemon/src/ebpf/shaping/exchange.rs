@@ -175,6 +175,8 @@ pub enum Measurement {
         to: IpAddr,
         /// What had been done with packets since the program was loaded.
         sums: Sums,
+        /// Since when no more than one connection sends into the mesh; `None`: something else does.
+        alone: Option<Instant>,
     },
     /// The spin bit of what goes to a host turned: from when that packet leaves on it is this.
     SpinInto(Instant, IpAddr, FlowKey, bool),
@@ -195,6 +197,8 @@ pub struct Sums {
     pub uplink: u64,
     /// Bytes that came for the host.
     pub of_host: u64,
+    /// Packets that waited for no turn, and whose round trips nothing measures.
+    pub calls: u64,
 }
 
 impl Measurement {
@@ -210,9 +214,10 @@ impl Measurement {
         let (host, bit) = (told.host.address.into(), told.bit != 0);
         Some(match told.kind {
             0 => {
-                let c::Told { cost, bytes, uplink, of_host, .. } = told;
-                let sums = Sums { cost, bytes, work: Instant::from_nanos(told.work), uplink, of_host };
-                Self::Left { at, host, to: ends.wireless.address, sums }
+                let c::Told { cost, bytes, uplink, of_host, calls, .. } = told;
+                let sums = Sums { cost, bytes, work: Instant::from_nanos(told.work), uplink, of_host, calls };
+                let alone = Some(told.alone).filter(|since| *since > 0).map(Instant::from_nanos);
+                Self::Left { at, host, to: ends.wireless.address, sums, alone }
             }
             1 => Self::SpinInto(at, host, ends, bit),
             2 => Self::SpinOut(at, ends, bit),

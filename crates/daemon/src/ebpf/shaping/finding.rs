@@ -55,11 +55,12 @@ impl Finding {
         self.finder.found()
     }
 
-    /// Takes what the shaper's programs tell.
-    pub fn on_told(&mut self, told: &Measurement) {
+    /// Takes what the shaper's programs tell. `hops` tells how far away a host is.
+    pub fn on_told(&mut self, told: &Measurement, hops: impl Fn(IpAddr) -> u32) {
         match *told {
-            Measurement::Left { at, host, to, sums } => {
-                self.count(at, host, sums);
+            Measurement::Left { at, host, to, sums, alone } => {
+                self.count(at, host, hops(host), sums);
+                self.finder.is_alone_since(alone);
                 if let Some(number) = self.finder.asks(at, host) {
                     self.requests.push(EchoRequest { to, number });
                 }
@@ -99,7 +100,7 @@ impl Finding {
 
     /// Tells the finder what has left since the last call. The kernel counts packets when they come; packets that wait have not left
     /// yet.
-    fn count(&mut self, at: Instant, host: IpAddr, sums: Sums) {
+    fn count(&mut self, at: Instant, host: IpAddr, hops: u32, sums: Sums) {
         let rate = u128::from(self.finder.rate().as_bits_per_sec());
         let waits = u128::from(sums.work.saturating_since(at).as_nanos());
         let waiting = u64::try_from(rate * waits / 8_000_000_000).unwrap_or(u64::MAX);
@@ -114,7 +115,8 @@ impl Finding {
         self.left = self.left.max(left);
         self.finder.on_uplink(at, Bytes(sums.uplink.saturating_sub(before.uplink)));
         self.finder.carries(at, Bytes(sums.bytes.saturating_sub(before.bytes)), cost);
-        self.finder.goes(at, host, Bytes(sums.of_host.saturating_sub(of_host)), None);
+        self.finder.goes(at, host, Bytes(sums.of_host.saturating_sub(of_host)), Some(hops));
+        self.finder.talks(at, sums.calls.saturating_sub(before.calls));
     }
 }
 

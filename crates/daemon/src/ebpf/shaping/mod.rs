@@ -100,11 +100,11 @@ impl Hosts {
     }
 
     /// Takes the programs' reports, at most `most` of them.
-    pub fn hear(&mut self, most: usize) {
+    pub fn hear(&mut self, most: usize, hops: &Directory) {
         for _ in 0..most {
             let Some(told) = self.kernel.told() else { return };
             let Some(finding) = &mut self.finding else { continue };
-            finding.on_told(&told);
+            finding.on_told(&told, |host| hops.table().way(host, None).hops);
             if let Measurement::Left { host, .. } = told {
                 self.heard.insert(host);
             }

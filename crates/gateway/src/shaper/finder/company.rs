@@ -11,8 +11,8 @@ const ALONE: Span = Span::from_secs(3);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Company {
     last: Option<FlowKey>,
-    /// Since when nothing else left.
-    since: Instant,
+    /// Since when no connection but one sends; `None`: something else does.
+    since: Option<Instant>,
 }
 
 impl Company {
@@ -20,18 +20,23 @@ impl Company {
     pub fn leaves(&mut self, now: Instant, sign: Sign) {
         let (Sign::Segment(key, ..) | Sign::Spin(key, _)) = sign;
         if self.last.replace(key).is_none_or(|last| last != key) {
-            self.since = now;
+            self.since = Some(now);
         }
     }
 
     /// A packet leaves whose sender's round trips nothing measures.
-    pub fn others(&mut self, now: Instant) {
-        (self.last, self.since) = (None, now);
+    pub const fn others(&mut self) {
+        (self.last, self.since) = (None, None);
+    }
+
+    /// The driver has seen since when that is so.
+    pub const fn told(&mut self, since: Option<Instant>) {
+        self.since = since;
     }
 
     /// One connection is alone.
     pub fn is_alone(&self, now: Instant) -> bool {
-        self.last.is_some() && now.saturating_since(self.since) >= ALONE
+        self.since.is_some_and(|since| now.saturating_since(since) >= ALONE)
     }
 }
 
@@ -56,8 +61,12 @@ mod tests {
         company.leaves(at(4_000), sign(2));
         company.leaves(at(4_010), sign(1));
         assert!(!company.is_alone(at(7_000)) && company.is_alone(at(7_010)));
-        company.others(at(7_020));
+        company.others();
         company.leaves(at(7_030), sign(1));
         assert!(!company.is_alone(at(10_020)) && company.is_alone(at(10_030)));
+        company.told(None);
+        assert!(!company.is_alone(at(20_000)));
+        company.told(Some(at(20_000)));
+        assert!(!company.is_alone(at(22_990)) && company.is_alone(at(23_000)));
     }
 }

@@ -266,9 +266,19 @@ impl Finder {
     /// A packet leaves that begins no round trip. If it is no acknowledgement, others are there, and it is a call's if it waited for no turn.
     pub fn goes_untold(&mut self, now: Instant, size: Bytes, waited: bool) {
         if size > ACK {
-            self.company.others(now);
+            self.company.others();
             self.calls.on_packet(now, f64::from(u8::from(!waited)));
         }
+    }
+
+    /// So many packets of calls left, of a driver that shapes elsewhere.
+    pub fn talks(&mut self, now: Instant, packets: u64) {
+        self.calls.on_packet(now, packets as f64);
+    }
+
+    /// Since when no more than one connection sends into the mesh, of such a driver; `None`: something else does.
+    pub const fn is_alone_since(&mut self, since: Option<Instant>) {
+        self.company.told(since);
     }
 
     /// A packet has left for a host: the number of the request for an echo that is to follow it, if one is.

@@ -108,6 +108,10 @@ struct Mesh {
     /// Round trips that end: when, of which host, when that left, or by which number of a request.
     ends: BTreeSet<(u64, usize, u64, Option<u32>)>,
     asked: u64,
+    hops: u32,
+    /// Since when one connection is alone, and packets of calls.
+    alone: Option<Instant>,
+    calls: u64,
 }
 
 fn at(ns: u64) -> Instant {
@@ -142,6 +146,9 @@ impl Mesh {
             waits: Vec::new(),
             ends: BTreeSet::new(),
             asked: 0,
+            hops: 1,
+            alone: None,
+            calls: 0,
         }
     }
 
@@ -163,9 +170,10 @@ impl Mesh {
                 }
                 host.told = self.now;
                 let work = at(self.program.ask('w', [0; 5]).1);
-                let sums = Sums { work, of_host: host.bytes, ..self.sums };
+                let sums = Sums { work, of_host: host.bytes, calls: self.calls, ..self.sums };
                 let (at, host) = (at(self.now), address(n));
-                self.finding.on_told(&Measurement::Left { at, host, to: host, sums });
+                let left = Measurement::Left { at, host, to: host, sums, alone: self.alone };
+                self.finding.on_told(&left, |_| self.hops);
             }
         }
     }
@@ -255,6 +263,35 @@ fn the_rate_that_departures_go_by_is_found_and_hosts_share_it() {
     }
 }
 
+/// Packets that wait in the middle of ten seconds, of one connection so far away, beside so many packets of calls a second.
+fn waiting(hops: u32, alone: bool, calls: u64) -> f64 {
+    let mut mesh = Mesh::new(1_000_000, &[Says::Truth]);
+    (mesh.hops, mesh.alone) = (hops, alone.then(|| at(mesh.now)));
+    let run = |mesh: &mut Mesh, seconds: u64| {
+        for ms in 0..seconds * 1_000 {
+            mesh.calls += u64::from(calls > 0 && ms % (1_000 / calls) == 0);
+            mesh.step();
+        }
+    };
+    run(&mut mesh, 8);
+    mesh.waits.clear();
+    run(&mut mesh, 10);
+    mesh.waits.sort_unstable();
+    mesh.waits[mesh.waits.len() / 2] as f64 * 1e-9 * 1e6 / (8 * SIZE) as f64
+}
+
+/// docs/hosts.md, "What the rate follows".
+#[test]
+fn how_many_packets_may_wait_is_by_hops_company_and_calls() {
+    let [near, far] = [3, 4].map(|hops| waiting(hops, true, 0));
+    let (beside, talks) = (waiting(3, false, 0), waiting(3, false, 50));
+    println!("{near}, {far}, {beside}, {talks} packets wait");
+    assert!(
+        near > 1.5 * beside && far < 0.8 * beside && talks < 0.8 * beside,
+        "{near}, {far}, {beside}, {talks}"
+    );
+}
+
 #[test]
 fn a_link_whose_rate_halves_is_followed() {
     let mut mesh = Mesh::new(2_000_000, &[Says::Truth, Says::Truth]);
@@ -300,9 +337,10 @@ fn the_finder_is_told_what_has_left() {
             bytes: packets * SIZE,
             of_host: packets * SIZE,
             work: at((ms + waits) * MS),
-            uplink: 0,
+            ..Sums::default()
         };
-        finding.on_told(&Measurement::Left { at: at(ms * MS), host: address(0), to: address(0), sums });
+        let (at, host) = (at(ms * MS), address(0));
+        finding.on_told(&Measurement::Left { at, host, to: host, sums, alone: None }, |_| 1);
         finding.left / SIZE
     };
     // A packet takes 12 ms.

@@ -234,8 +234,9 @@ fn what_leaves_is_told_now_and_then_where_a_rate_is_found() {
     let before = monotonic_now();
     bench.put(address(65), 1);
     match bench.told()[..] {
-        [Measurement::Left { at, host, to, sums }] => {
+        [Measurement::Left { at, host, to, sums, alone }] => {
             assert_eq!((host, to), (address(64), address(65)));
+            assert!(alone.is_some_and(|since| since >= before), "{alone:?}");
             assert!(at >= before && sums.work >= at + PACKET, "{sums:?}");
             assert_eq!((sums.cost, sums.bytes, sums.of_host, sums.uplink), (2_000, 2_000, 2_000, 1_000));
         }
@@ -247,6 +248,40 @@ fn what_leaves_is_told_now_and_then_where_a_rate_is_found() {
     let passed = monotonic_now() - begun;
     let told = bench.told().len() as u64;
     assert!(told <= passed.as_micros() / 1_000 / 20 + 1, "{told} in {passed:?}");
+}
+
+/// By connection, as the rate's finder has it of the shaper on NFQUEUE.
+#[test]
+fn company_is_told_and_packets_of_calls() {
+    let Some(mut bench) = bench() else { return };
+    bench.set(|shaping| shaping.finds = true);
+    let datagram = |port: u16, bytes: u16| {
+        let mut datagram = packet(address(3), port);
+        datagram.truncate(usize::from(bytes));
+        datagram[2..4].copy_from_slice(&bytes.to_be_bytes());
+        datagram[9] = 17;
+        datagram
+    };
+    // What is told after a packet.
+    let mut tells = |packet: Vec<u8>| {
+        std::thread::sleep(std::time::Duration::from_millis(21));
+        bench.run(&packet, false);
+        match bench.told()[..] {
+            [Measurement::Left { alone, sums, .. }] => (alone, sums.calls),
+            ref other => panic!("{other:?}"),
+        }
+    };
+    let (first, _) = tells(packet(address(1), 1));
+    assert!(first.is_some());
+    assert_eq!(tells(packet(address(1), 1)).0, first, "the same connection");
+    let (other, calls) = tells(packet(address(1), 2));
+    assert!(other > first && calls == 0, "another one");
+    assert_eq!(tells(datagram(7, 100)), (other, 0), "as short as an acknowledgement");
+    assert_eq!(tells(datagram(8, 101)), (None, 1));
+    assert_eq!(tells(datagram(8, 101)), (None, 1), "it waits for its turn");
+    assert!(tells(packet(address(1), 2)).0 > other, "the only one again");
+    let (spins, calls) = tells(quic(address(4), true, 0b0100_0001));
+    assert!(spins > other && calls == 1, "QUIC is a connection");
 }
 
 #[test]
