@@ -191,7 +191,7 @@ def follow(shaping: Shaping) -> Followed:
         bulks = [stack.enter_context(Bulk(net, congestion="cubic", host=at % 2)) for at in range(4)]
         time.sleep(max(0.0, begun + BEGIN_S - time.monotonic()))
         before = [bulk.received for bulk in bulks]
-        with echo(net) as trips:
+        with echo(net, 0.1) as trips:
             time.sleep(max(0.0, begun + END_S - time.monotonic()))
             got = [bulk.received - had for bulk, had in zip(bulks, before, strict=True)]
     jain = jain_index([sum(got[0::2]), sum(got[1::2])]) or 0.0

@@ -4,8 +4,8 @@
 
 The mesh is a model (crates/linux/src/bin/relay.rs): four hops of 802.11b on one channel, which carries 1.0 to
 1.3 Mbit/s of downloads, by their acknowledgements. CUBIC, as root, in network namespaces. Payload in kbit/s (median
-of the runs), echo in ms (median and 95 % of all): a datagram of 56 bytes, as ping(8) sends, every 100 ms to the first
-host and back.
+of the runs), echo in ms (median and 95 % of all): a datagram of 56 bytes, as ping(8) sends, every half second to the
+first host and back: a hop takes 0.96 ms for it, so that ten a second would take a twelfth of the air.
 `crowd` is of 200 downloads of 20 hosts.
 `use` is of a page and a call beside bulk (bench/hosts_use.py), `quic` of downloads over QUIC (bench/hosts_quic.py).
 `line` is of veth without a mesh, iperf3's downloads in Mbit/s: what the shaper itself can do. docs/hosts.md has the
@@ -126,8 +126,8 @@ BOTH = Gateway("hosts, the first paced by TCP-GAP", "observe", HOSTS + subnet(0)
 
 
 @contextmanager
-def echo(net: Net) -> Iterator[list[float]]:
-    """Round trips of small datagrams, in seconds."""
+def echo(net: Net, every: float = 0.5) -> Iterator[list[float]]:
+    """Round trips of small datagrams that leave every so often, in seconds."""
     with net.within(net.cli):
         far = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     with net.within(net.srv):
@@ -156,7 +156,7 @@ def echo(net: Net) -> Iterator[list[float]]:
                 trips.append(time.monotonic() - begun)
             except TimeoutError:
                 trips.append(2.0)
-            over.wait(max(0.0, begun + 0.1 - time.monotonic()))
+            over.wait(max(0.0, begun + every - time.monotonic()))
 
     with far, near, meanwhile(over, answer, ask):
         yield trips
