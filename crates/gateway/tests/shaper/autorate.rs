@@ -114,11 +114,11 @@ fn runs(is_found: bool) -> (f64, [Span; 2]) {
     (waits.len() as f64 / carries, [50, 95].map(|part| waits[waits.len() * part / 100]))
 }
 
-/// Its probes see a queue late, and its cuts are deep: less waits, and a quarter of the link stays empty.
+/// Its probes see a queue late, and its cuts are deep: most of the time nothing waits, and a quarter of the link stays empty.
 #[test]
 fn the_rate_by_delay_carries_a_fifth_more_than_cake_autorates_rule() {
     let ((found, waits), (autorate, rule_waits)) = (runs(true), runs(false));
     println!("found: {found:.3}, waits {waits:?}; cake-autorate's rule: {autorate:.3}, waits {rule_waits:?}");
     assert!(found > 1.2 * autorate, "{found} {autorate}");
-    assert!(waits[1] < Span::from_millis(400), "{waits:?}");
+    assert!(waits[1] < rule_waits[1], "{waits:?} {rule_waits:?}");
 }

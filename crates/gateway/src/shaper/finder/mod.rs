@@ -9,6 +9,7 @@
 
 mod carried;
 mod company;
+mod damping;
 mod flight;
 mod in_mesh;
 mod pace;
@@ -124,6 +125,8 @@ pub struct Finder {
     /// The wait that counts, and when it was looked for.
     common: Option<Span>,
     looked: Instant,
+    /// What is left of the law's rate ([`damping`]).
+    share: f64,
     /// The longest of the least round trips of the hosts that are heard.
     base: Span,
     /// How long it took to tell the wait that counts.
@@ -166,6 +169,7 @@ impl Finder {
             hosts_max,
             common: None,
             looked: Instant::ZERO,
+            share: 1.0,
             base: Span::ZERO,
             lag: Span::ZERO,
             left: None,
@@ -184,7 +188,7 @@ impl Finder {
     /// The rate into the mesh that was found, in costs.
     #[must_use]
     pub fn rate(&self) -> Rate {
-        rate_of(self.law.rate())
+        rate_of(self.law.rate() * self.share).max(self.find.least)
     }
 
     /// The most that goes to a host, in bytes, while it has a law of its own.
@@ -217,7 +221,7 @@ impl Finder {
     /// So much goes into the mesh, of all hosts together.
     pub fn carries(&mut self, now: Instant, size: Bytes, cost: u64) {
         if self.left.is_none_or(|left| now.saturating_since(left) >= BLIND) {
-            self.silent = now;
+            (self.silent, self.share) = (now, 1.0);
         }
         self.left = Some(now);
         let cost = in_packets(cost);
@@ -403,6 +407,7 @@ impl Finder {
                 longest = Some(path);
             }
         }
+        self.share = 1.0;
         self.common = longest.map(|path| {
             // A host that is alone takes nothing from another.
             if others {
@@ -410,6 +415,7 @@ impl Finder {
             }
             (self.hops, self.lag) = (path.hops, path.lag());
             let queue = path.queue().as_secs_f64() / price;
+            self.share = damping::share(queue, wanted, self.base.as_secs_f64());
             Span::from_secs_f64(queue.max(claimed))
         });
         self.common
