@@ -368,7 +368,7 @@ def gateway_trains(seeds: int) -> None:
         table(["hops down", "linux-cubic", *(f"{scheme}, {most}" for scheme, most in schemes)], rows)
 
 
-DELTAS = (0.7, 0.6, 0.55, 0.5, 0.4)
+DELTAS = (1.5, 1.2, 1.05, 0.7, 0.55)
 
 
 def waiting(seeds: int) -> None:
@@ -381,7 +381,7 @@ def waiting(seeds: int) -> None:
             for delta in DELTAS
         ]
         shorter = [mbit(on(ground, of.copy()), "calm", seeds, dr_unit=12) for _, of in paths]
-        rows.append(["0.55, `dr_unit` = 12", *shorter])
+        rows.append(["1.2, `dr_unit` = 12", *shorter])
         print(f"ground = {ground}")
         table(["`dr_delta_trains`", *(name for name, _ in paths)], rows)
     # Where a frame takes 64 packets or 256, on the ground of the study `radios-later`.

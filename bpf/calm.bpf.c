@@ -76,7 +76,7 @@ INLINE void obey(struct sock *sk, const struct calm *calm, __u32 unit, __u32 tog
 {
 	struct tcp_sock *tcp = (struct tcp_sock *)sk;
 	__u32 flight = in_flight(tcp), window = calm_window(calm, flight, unit);
-	__u64 pace = calm_pace(calm, tcp->mss_cache), most = sk->sk_max_pacing_rate;
+	__u64 pace = calm_pace(calm, tcp->mss_cache, unit), most = sk->sk_max_pacing_rate;
 
 	if (unit == 1) {
 		__u32 ahead = 2 * together > AHEAD ? 2 * together : AHEAD;
@@ -137,7 +137,8 @@ INLINE int control(struct sock *sk, const struct rate_sample *sample)
 	else if (calm.flags & CALM_BEGUN && tcp->delivered <= UNPACED)
 		calm_least(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, false));
 	else
-		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out), unit, burst);
+		/* A train that is answered as a whole waited for no timer. */
+		calm_on_round_trip(&calm, tcp->tcp_mstamp, calm_ticks(&calm, (__u32)rtt, !tcp->packets_out && (unit == 1 || acked < unit)), unit, burst);
 	*kept = calm;
 	obey(sk, &calm, unit, acked > burst ? acked : burst);
 	return 0;

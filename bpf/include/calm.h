@@ -26,6 +26,7 @@ enum calm_flag {
 	CALM_TOLD = 8,     /* what arrived since that was judged */
 	CALM_REDUCED = 16, /* the kernel answers a loss or a mark, and the next acknowledgement says which it was */
 	CALM_DRAINS = 32,  /* far too many packets waited, and more than may wait still do */
+	CALM_USEFUL = 64,  /* a second train brought more than one alone would, when that was judged last */
 };
 
 /* A flow: as long as what a kernel keeps for a congestion control (ICSK_CA_PRIV_SIZE, include/net/inet_connection_sock.h). */
@@ -36,14 +37,15 @@ struct calm {
 	__u32 judged;             /* when it was judged last whether the rate is in use */
 	__u32 arrived;            /* packets since then */
 	__u32 queue;              /* the queueing delay of the latest step, ticks; 0: none yet */
-	__u32 second;             /* when a second train began to be allowed */
-	__u32 until;              /* no second one before this */
+	__u32 trial;              /* one train may be on its way: no second one before this; more: since when `brought` counts */
+	__u32 brought;            /* packets that arrived since then */
 	__u32 least[PARTS + 1];   /* the least round trip of the part that time is in, and of those before; 0: none */
 	__u16 part;
 	__u16 intervals[INTERVALS + 1]; /* packets since the last loss, before that since the one before */
 	__u16 wire;               /* steps that the path counts as a wire still */
 	__u16 trains;             /* how many may be on their way */
-	__u16 held;               /* empty round trips that a second one waits after it was taken back */
+	__u8 held;                /* a second one waits 2^held empty round trips after it was taken back */
+	__u8 unit;                /* packets that travelled together when the latest round trip was measured */
 	__u8 empty;               /* steps with an empty queue, up to now; WIRE_EMPTY at most */
 	__u8 losses;              /* INTERVALS at most */
 	__u8 flags;               /* enum calm_flag */
@@ -76,6 +78,7 @@ LAW void calm_begin(struct calm *calm)
 	calm->flags = CALM_STARTING | CALM_IN_USE;
 	calm->trains = 1;
 	calm->held = HELD_FIRST;
+	calm->unit = 1;
 }
 
 /* The smaller of two, without a branch. */
@@ -135,7 +138,8 @@ LAW_ONCE __u32 calm_least(struct calm *calm, __u64 now, __u32 rtt)
 	} while (0)
 	if (past > PARTS) {
 		PAST(PARTS + 1);
-		calm->until = (__u32)now;
+		if (calm->trains == 1)
+			calm->trial = (__u32)now;
 	} else {
 		if (past & 8)
 			PAST(8);
@@ -159,6 +163,9 @@ LAW void calm_on_arrived(struct calm *calm, __u32 packets)
 
 	/* An interval that long is of losses that are rare, however much longer it is. */
 	calm->intervals[0] = (__u16)(interval < 0xffff ? interval : 0xffff);
+	__u32 brought = calm->brought + (packets < MANY ? packets : MANY);
+
+	calm->brought = brought < MANY ? brought : MANY;
 	calm->arrived = calm->flags & CALM_TOLD ? calm->arrived + packets : packets;
 	calm->flags |= CALM_TOLD;
 }
@@ -211,7 +218,7 @@ LAW __s64 calm_holds(const struct calm *calm, __u32 base, __u32 unit)
 /* The logarithm of the packets that may wait on it. */
 LAW __s64 calm_waits(const struct calm *calm, __u32 base, __u32 unit, __u32 burst)
 {
-	__s64 holds = calm_holds(calm, base, unit);
+	__s64 holds = calm_holds(calm, base, 1);
 	__s64 scale = holds > LG_LONG ? (holds - LG_LONG) >> 1 : 0;
 
 	__s64 delta = unit > 1 ? LG_DELTA_TRAINS : LG_DELTA;
@@ -220,8 +227,12 @@ LAW __s64 calm_waits(const struct calm *calm, __u32 base, __u32 unit, __u32 burs
 	__s64 waits = larger(lg(unit), calm->rate + shortest) - delta;
 
 	/* burst - 1 + burst / delta */
-	if (burst > 1)
-		waits = larger(waits, lg((__u64)burst * (DELTA_NUMERATOR + DELTA_DENOMINATOR) - DELTA_NUMERATOR) - lg(DELTA_NUMERATOR));
+	if (burst > unit) {
+		__u64 numerator = unit > 1 ? DELTA_TRAINS_NUMERATOR : DELTA_NUMERATOR;
+		__u64 denominator = unit > 1 ? DELTA_TRAINS_DENOMINATOR : DELTA_DENOMINATOR;
+
+		waits = larger(waits, lg(burst * (numerator + denominator) - numerator) - lg(numerator));
+	}
 	return waits + scale;
 }
 
@@ -332,39 +343,76 @@ LAW void calm_keep_one(struct calm *calm, __u32 base, __u32 unit)
 		calm_set(calm, larger(calm->rate, lg(unit) + LG_TICKS - lg((__u64)base + calm->queue)));
 }
 
-/* By the rate: how many trains may be on their way (trains.rs). */
+/* One train an empty round trip. */
+LAW __s64 calm_one(__u32 base, __u32 unit)
+{
+	return lg(unit) + LG_TICKS - lg(base);
+}
+
+/* By the rate: how many trains may be on their way, and whether a second one is of use (crates/pacing, trains.rs). */
 LAW_ONCE int calm_follow(struct calm *calm, __u32 now, __u32 base, __u32 unit)
 {
 	if (!calm)
 		return 0;
-	__u64 wanted = power(larger(calm_holds(calm, base, unit), 0));
+	__u64 wanted = 1 + power(calm_holds(calm, base, unit));
+	bool waits = false;
 
-	/* What is past stays so when the clock wraps. */
-	if ((__s32)(calm->until - now) <= 0)
-		calm->until = now;
 	if (wanted > 0xffff)
 		wanted = 0xffff;
-	if (calm->trains == 1 && wanted > 1) {
-		if (calm->until != now) {
-			calm_set(calm, smaller(calm->rate, LG_BELOW_TWO + lg(unit) + LG_TICKS - lg(base)));
-			wanted = 1;
-		}
-		calm->second = now;
-	} else if (calm->trains > 1 && wanted == 1) {
-		bool stayed = (__u64)(now - calm->second) * TICKS > (__u64)STAYED * base;
+	if (calm->trains == 1) {
+		bool held = (__s32)(calm->trial - now) > 0;
 
-		calm->held = stayed ? HELD_FIRST : calm->held < HELD_LAST / 2 ? 2 * calm->held : HELD_LAST;
-		calm->until = now + (__u32)((__u64)calm->held * base / TICKS);
+		/* What is past stays so when the clock wraps. */
+		if (!held)
+			calm->trial = now;
+		if (wanted > 1 && !held) {
+			calm->brought = 0;
+			calm->flags &= (__u8)~CALM_USEFUL;
+		}
+		waits = wanted > 1 && held;
+	} else {
+		__u64 elapsed = (__u64)(__u32)(now - calm->trial) * TICKS;
+
+		if (elapsed >= (__u64)JUDGED * base) {
+			waits = (__u64)calm->brought * base * MORE_DENOMINATOR < elapsed * unit * MORE_NUMERATOR;
+			calm->flags = (__u8)(waits ? calm->flags & ~CALM_USEFUL : calm->flags | CALM_USEFUL);
+			calm->trial = now;
+			calm->brought = 0;
+		}
+		if (waits || wanted == 1) {
+			calm->held = calm->flags & CALM_USEFUL ? HELD_FIRST : calm->held < HELD_LAST ? calm->held + 1 : HELD_LAST;
+			calm->trial = now + (__u32)smaller((__s64)(((__u64)base << calm->held) / TICKS), 0x7fffffff);
+		}
+	}
+	if (waits) {
+		calm_set(calm, smaller(calm->rate, LG_BELOW_ONE + calm_one(base, unit)));
+		wanted = 1;
 	}
 	calm->trains = (__u16)wanted;
 	calm_keep_one(calm, base, unit);
 	return 0;
 }
 
+/* So many packets travel together from now on. What was known of the empty path was of others. */
+LAW void calm_set_unit(struct calm *calm, __u32 now, __u32 unit)
+{
+	calm->unit = (__u8)unit;
+	__builtin_memset(calm->least, 0, sizeof(calm->least));
+	calm->queue = 0;
+	calm->step = 0;
+	calm->stepped = calm->trial = now;
+	calm->trains = 1;
+	calm->held = HELD_FIRST;
+}
+
 /* A round trip of so many ticks was measured. */
 LAW void calm_on_round_trip(struct calm *calm, __u64 at, __u32 rtt, __u32 unit, __u32 burst)
 {
-	__u32 now = (__u32)at, base = calm_least(calm, at, rtt);
+	__u32 now = (__u32)at;
+
+	if (calm->unit != unit)
+		calm_set_unit(calm, now, unit);
+	__u32 base = calm_least(calm, at, rtt);
 
 	if (!(calm->flags & CALM_BEGUN)) {
 		/* What was sent until now was sent blindly. */
@@ -468,10 +516,15 @@ LAW __u32 calm_window(const struct calm *calm, __u32 flight, __u32 unit)
 	return (__u32)power(smaller(calm->rate + lg(base) - LG_TICKS + LG_ROOM, LG(24))) + SLACK;
 }
 
-/* The pace, bytes a second, of segments of so many. */
-LAW __u64 calm_pace(const struct calm *calm, __u32 segment)
+/* The pace, bytes a second, of segments of so many. One train alone leaves as soon as the one before it is acknowledged. */
+LAW __u64 calm_pace(const struct calm *calm, __u32 segment, __u32 unit)
 {
-	return power(calm->rate + lg(segment));
+	__s64 rate = calm->rate;
+	__u32 base = calm_base(calm);
+
+	if (unit > 1 && calm->trains == 1 && base)
+		rate = larger(rate, calm_one(base, unit));
+	return power(rate + lg(segment));
 }
 
 #endif

@@ -14,7 +14,9 @@
 #define LG_DELTA (-17266211ll)        /* dr_delta = 0.7 */
 #define DELTA_NUMERATOR 7
 #define DELTA_DENOMINATOR 10
-#define LG_DELTA_TRAINS (-28940579ll) /* dr_delta_trains = 0.55 */
+#define LG_DELTA_TRAINS 8825970ll     /* dr_delta_trains = 1.2 */
+#define DELTA_TRAINS_NUMERATOR 12
+#define DELTA_TRAINS_DENOMINATOR 10
 #define GAIN 1677722                  /* dr_gain = 0.1, in units of 2^-24 */
 #define LG_RISE 12102203ll            /* dr_rise = 0.25, a natural logarithm */
 #define LG_FALL 145226438ll           /* dr_fall = 3 */
@@ -43,16 +45,19 @@
 #define JITTER_SHARE 16               /* this share of a packet's time, and of the empty path */
 #define LG_IN_USE (-44356546ll)       /* 0.4 */
 #define LG_THREE_HALVES 19628084ll
-#define LG_BELOW_TWO 33311781ll       /* 1.99 */
+#define LG_BELOW_ONE (-48433ll)       /* 0.999 */
 #define LG_LONG LG(8)                 /* a path is long from 256 packets on */
 #define WIRE_EMPTY 4                  /* steps with an empty queue that tell of a wire */
 #define WIRE_PROMPT 24                /* or so many round trips */
 #define WIRE_STEPS 1000
 #define FEWEST_LOSSES 3
 #define INTERVALS 8
-#define HELD_FIRST 8                  /* empty round trips until a second train is tried again */
-#define HELD_LAST 256
-#define STAYED 16
+#define HELD_FIRST 3                  /* a second train is tried again after 2^3 empty round trips, and after 2^8 at last */
+#define HELD_LAST 8
+#define JUDGED 16                     /* for so many it is counted what arrives, before it is judged whether a second train is of use: */
+#define MORE_NUMERATOR 21             /* if 1.05 times as much does as one alone would bring */
+#define MORE_DENOMINATOR 20
+#define MANY (1u << 26)               /* packets; what is counted of them fits where it is multiplied */
 /* What a mark leaves, 0.8 (RFC 8511, section 3.1). The law in Rust hears of none. */
 #define LG_MARK (-10802114ll)
 

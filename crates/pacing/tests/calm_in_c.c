@@ -37,7 +37,7 @@ int main(void)
 		default:
 			return 1;
 		}
-		printf("%d %u %u %llu\n", calm.rate, calm.trains, calm_window(&calm, 5, unit), (unsigned long long)calm_pace(&calm, 1448));
+		printf("%d %u %u %llu\n", calm.rate, calm.trains, calm_window(&calm, 5, unit), (unsigned long long)calm_pace(&calm, 1448, unit));
 	}
 	return 0;
 }

@@ -12,6 +12,8 @@ use std::fmt::Write;
 const SCHEMA: u32 = 1;
 /// `1 / dr_delta` packets of each flow wait (schemes.md 23.1).
 const DELTA: f64 = 0.7;
+/// The same of trains (`dr_delta_trains`).
+const DELTA_TRAINS: f64 = 1.2;
 /// From so many packets on that an empty path holds it is long.
 const LONG: f64 = 256.0;
 /// No queue is shorter than what clocks tell apart, seconds.
@@ -201,9 +203,12 @@ fn explained(flow: &Flow, unit: u32) -> String {
     if let Some((queue, base)) = flow.queue.zip(flow.base) {
         let unit = f64::from(unit);
         let holds = flow.rate * base / unit;
-        let scale = if holds > LONG { (holds / LONG).sqrt() } else { 1.0 };
+        let packets = flow.rate * base;
+        let scale = if packets > LONG { (packets / LONG).sqrt() } else { 1.0 };
         let burst = f64::from(flow.burst);
-        let waits = (unit.max(flow.rate * SHORTEST_QUEUE) / DELTA).max(burst - 1.0 + burst / DELTA) * scale;
+        let delta = if unit > 1.0 { DELTA_TRAINS } else { DELTA };
+        let bursts = if burst > unit { burst - 1.0 + burst / delta } else { 0.0 };
+        let waits = (unit.max(flow.rate * SHORTEST_QUEUE) / delta).max(bursts) * scale;
         line(
             "waits",
             format!(
@@ -279,6 +284,8 @@ mod tests {
             !text.contains("start") && !text.contains("floor") && !text.contains("arrives: the path"),
             "{text}"
         );
+        let trains = explained(&flow(), 16);
+        assert!(trains.contains("13.3 packets may wait, so it asks for 939 packets/s"), "{trains}");
     }
 
     #[test]

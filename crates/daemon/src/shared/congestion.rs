@@ -51,10 +51,10 @@ structs! {
         arrived: u32,
         /// The queueing delay of the latest step, ticks; 0: none yet.
         queue: u32,
-        /// When a second train began to be allowed.
-        second: u32,
-        /// No second one before this.
-        until: u32,
+        /// One train may be on its way: no second one before this; more: since when `brought` counts.
+        trial: u32,
+        /// Packets that arrived since then.
+        brought: u32,
         /// The least round trip of the part that time is in, and of those before.
         least: [u32; PARTS + 1],
         /// That part.
@@ -65,8 +65,10 @@ structs! {
         wire: u16,
         /// How many trains may be on their way.
         trains: u16,
-        /// Empty round trips that a second one waits after it was taken back.
-        held: u16,
+        /// A second one waits 2^held empty round trips after it was taken back.
+        held: u8,
+        /// Packets that travelled together when the latest round trip was measured.
+        unit: u8,
         /// Steps with an empty queue, up to now.
         empty: u8,
         /// Losses that are remembered.

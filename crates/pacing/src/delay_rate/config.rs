@@ -34,7 +34,7 @@ impl DelayRateConfig {
     /// As it ships.
     pub const CALM: Self = Self {
         delta: 0.7,
-        delta_trains: 0.55,
+        delta_trains: 1.2,
         gain: 0.1,
         rise: 0.25,
         fall: 3.0,

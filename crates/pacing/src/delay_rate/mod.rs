@@ -163,6 +163,7 @@ impl DelayRate {
     pub fn set_unit(&mut self, now: Instant, packets: u32) {
         self.unit = f64::from(packets);
         self.least = Least::new(self.config.horizon);
+        (self.base, self.queue) = (None, None);
         self.step = self.step.map(|_| Step::new(now));
     }
 
@@ -334,12 +335,12 @@ impl DelayRate {
     }
 
     /// How many packets may wait, where an empty path takes `base` seconds: `1 / delta` of them, and at least of what comes in the time
-    /// that clocks tell apart. Of a burst the last one waits for the others on an empty path, too, and counts besides.
+    /// that clocks tell apart. Of a burst longer than a train the last one waits for the others on an empty path, too, and counts besides.
     fn waiting(&self, base: f64) -> f64 {
         let delta = if self.unit > 1.0 { self.config.delta_trains } else { self.config.delta };
         let units = self.unit.max(self.rate * shortest_queue(self.on_host, base)) / delta;
-        let bursts = self.burst - 1.0 + self.burst / delta;
-        units.max(bursts) * scale(self.holds(base))
+        let bursts = if self.burst > self.unit { self.burst - 1.0 + self.burst / delta } else { 0.0 };
+        units.max(bursts) * scale(self.rate * base)
     }
 
     /// What the jitter of hosts adds to a round trip at the most, seconds.

@@ -323,3 +323,16 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_was_known_of_another_unit_is_forgotten() {
+    let mut law = DelayRate::new(DelayRateConfig::CALM);
+    for at in [0, 100, 200, 300] {
+        law.on_round_trip(ms(at), Span::from_millis(20));
+    }
+    assert_eq!((law.base(), law.queue().is_some()), (Some(0.02), true));
+    law.set_unit(ms(400), 16);
+    assert_eq!((law.base(), law.queue()), (None, None));
+    law.on_round_trip(ms(500), Span::from_millis(45));
+    assert_eq!(law.base(), Some(0.045), "a longer one is the least now");
+}

@@ -20,6 +20,8 @@ const MOST: u32 = 6;
 const GIVEN_UP: u32 = 32;
 /// Segments between two trains that ask, at first and at last; it doubles from one to the next.
 const ASKS: (u32, u32) = (4, 1024);
+/// Less than this of a segment is what rounding leaves.
+const ROUNDING: f64 = 0.01;
 /// Of trains that cannot grow any more one in so many asks.
 const SELDOM: u32 = 8;
 
@@ -98,6 +100,12 @@ impl Unit {
         if self.asks {
             self.since = 0;
         }
+    }
+
+    /// Whether what was acknowledged last is a whole unit that came at once.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.size == 1 || self.segments + ROUNDING >= f64::from(self.size)
     }
 
     /// Whether the latest train asks for an acknowledgement of its first half.
@@ -212,5 +220,16 @@ mod tests {
         trains(&mut unit, 0, &[0, 0]);
         assert!((1..5_000).all(|_| unit.on_departure().is_none()), "every train tells by itself then");
         assert!((1..5_000).all(|_| Unit::new(1).on_departure().is_none()));
+    }
+
+    #[test]
+    fn a_train_is_whole_if_all_of_it_came_at_once() {
+        let mut unit = Unit::new(4);
+        trains(&mut unit, 0, &[0, 0]);
+        assert!(unit.is_whole());
+        unit.on_ack(Instant::ZERO + Span::from_millis(100), 2.0, 0.02);
+        assert!(!unit.is_whole(), "a half of it");
+        unit.on_ack(Instant::ZERO + Span::from_millis(140), 4.0, 0.02);
+        assert!(unit.is_whole());
     }
 }

@@ -128,4 +128,6 @@ pub struct PacingView {
     pub samples: u64,
     /// Samples it rejected.
     pub rejected: u64,
+    /// Segments of a host's buffer at least, as far as window and data let them out (`min_tso_segs` of Linux's tcp_congestion_ops).
+    pub together: u32,
 }

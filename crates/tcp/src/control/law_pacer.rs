@@ -78,5 +78,6 @@ pub(super) fn view(law: &RateLaw, interval: Option<Span>) -> PacingView {
         variation: law.k_hop_delay().map(|_| law.variation()),
         samples: law.samples(),
         rejected: law.rejected(),
+        ..PacingView::default()
     }
 }

@@ -30,6 +30,8 @@ struct Flow {
     pace: Option<f64>,
     /// Payload of a full segment.
     mss: u32,
+    /// Segments of a burst at least that the control asks for (tcp_tso_segs).
+    together: u32,
     /// Segments that window and data let out now, besides the one that leaves.
     ready: u32,
 }
@@ -101,7 +103,7 @@ impl InHost {
         });
         let bytes = self.paced(flow).saturating_add(near).min(LARGEST_BURST);
         let longest = u32::try_from(bytes / u64::from(flow.mss.max(1))).unwrap_or(u32::MAX);
-        longest.max(self.config.least_burst).min(flow.ready.saturating_add(1))
+        longest.max(self.config.least_burst).max(flow.together).min(flow.ready.saturating_add(1))
     }
 
     /// The segments that the burst begun last may still get at `now`.
@@ -177,7 +179,7 @@ impl Sender {
     fn burst_flow(&self, next: u64) -> Flow {
         let room = self.own_edge(true).min(self.edge).min(self.end).saturating_sub(next);
         let ready = u32::try_from(room.div_ceil(u64::from(self.mss.max(1)))).unwrap_or(u32::MAX);
-        Flow { pace: self.pace_of_bursts(), mss: self.mss, ready }
+        Flow { pace: self.pace_of_bursts(), mss: self.mss, together: self.control.pacing().together, ready }
     }
 
     /// True if nothing leaves before something has left the host.

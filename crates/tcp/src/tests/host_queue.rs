@@ -1,7 +1,7 @@
 //! Small queues: how much of a sender is in its host's queue, and what lets more come.
 
 use super::script::{MSS, Script, ms, segment, segments};
-use crate::control::{Ack, Allowance, Asks, Fixed, InitialWindow, Reaction, Rules, newreno};
+use crate::control::{Ack, Allowance, Asks, Fixed, InitialWindow, PacingView, Reaction, Rules, newreno};
 use crate::{Config, Connection, Control, Flags, HostQueue, Options, RtoConfig, SmoothedConfig};
 use meshpace_units::Span;
 use std::sync::{Arc, Mutex};
@@ -76,6 +76,32 @@ fn one_burst_alone_does_not_wait() {
     s.expect(810, &segments(5..=6));
     s.ack_segment([820], 5);
     s.expect(820, &segments(7..=8));
+}
+
+/// A control whose pace makes next to nothing in the time of a burst, and which asks for bursts of so many segments.
+#[derive(Clone, Copy, Debug)]
+struct Together(u32);
+
+impl Control for Together {
+    fn on_ack(&mut self, _: &Ack<'_>) -> Reaction {
+        Reaction::Continue
+    }
+
+    fn window(&self, mss: u32, _: bool) -> Option<Allowance> {
+        Some(Allowance { bytes: 10 * u64::from(mss), extension: 0 })
+    }
+
+    fn pacing(&self) -> PacingView {
+        PacingView { interval: Some(Span::from_secs(1)), together: self.0, ..PacingView::default() }
+    }
+}
+
+#[test]
+fn a_burst_is_as_long_as_the_control_asks_for() {
+    let of = |together: u32| established(config().controlled_by(Together(together)), 400);
+    of(0).expect(400, &segments(1..=4));
+    of(3).expect(400, &segments(1..=6));
+    of(5).expect(400, &segments(1..=10));
 }
 
 #[test]

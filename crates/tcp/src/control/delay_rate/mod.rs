@@ -99,7 +99,7 @@ impl Sender {
     }
 
     fn follow(&mut self, now: Instant) {
-        let spacing = self.law.spacing();
+        let spacing = self.trains.spacing(&self.law);
         if self.pacer.interval() != Some(spacing) {
             self.pacer.set_interval(now, Some(spacing));
         }
@@ -133,13 +133,20 @@ impl Congestion for Sender {
             self.law.on_arrived(ack.segments());
         }
         self.trains.on_ack(ack, &mut self.law, &mut self.pacer);
-        if let Some(rtt) = ack.newest.filter(|_| self.trains.counts(ack.out.una, &self.pacer)) {
+        let took = self.trains.ends(ack.out.una);
+        if let Some(rtt) = ack.newest.zip(took).map(|(rtt, took)| rtt + took) {
             // Where nothing is out any more, the last segment may have waited for the receiver's timer, and less than a packet of
-            // the rate is on its way: no sign of a queue longer than the one that is known.
+            // the rate is on its way: no sign of a queue longer than the one that is known. A train is answered when it is whole.
             let known =
                 self.law.base().map(|base| Span::from_secs_f64(base + self.law.queue().unwrap_or(0.0)));
-            let rtt = known.filter(|known| ack.out.una >= ack.out.max && *known < rtt).unwrap_or(rtt);
-            self.law.on_round_trip(ack.now, rtt);
+            let whole = self.trains.came_at_once();
+            let waited = ack.out.una >= ack.out.max && !(whole && self.trains.buffer() > 0);
+            let rtt = known.filter(|known| waited && *known < rtt).unwrap_or(rtt);
+            if whole {
+                self.law.on_round_trip(ack.now, rtt);
+            } else if let Some(base) = self.law.base() {
+                self.law.on_round_trip_over(ack.now, Span::from_secs_f64(base), rtt);
+            }
             self.trains.follow(ack, &mut self.law);
         }
         self.follow(ack.now);
@@ -178,6 +185,10 @@ impl Congestion for Sender {
     }
 
     fn pacing(&self) -> PacingView {
-        PacingView { interval: Some(self.law.spacing()), ..PacingView::default() }
+        PacingView {
+            interval: Some(self.law.spacing()),
+            together: self.trains.buffer(),
+            ..PacingView::default()
+        }
     }
 }
