@@ -2,8 +2,8 @@
 
     .venv/bin/python bench/calm.py TABLE [--seeds K]
 
-TABLE: chains, pairs, gateway, gateway-trains, steps, constants, company, limits, shares, pauses, trains, waiting,
-comparators, wires.
+TABLE: chains, pairs, gateway, gateway-trains, steps, constants, company, limits, newcomers, shares, pauses, trains,
+waiting, comparators, wires.
 
 Goodput in kbit/s, one-way delay (mean) in ms. Runs of 60 s (two chains: 120 s), 20 s of warm-up, static routes,
 802.11b at 11 Mbit/s, windows of 512 segments; `trains`, `gateway-trains` and `waiting` are of 802.11n at MCS 4, in
@@ -223,6 +223,37 @@ def company(seeds: int) -> None:
         rows.append([f"two of calm, {way}", *(f"{one}, {one.jain:.3f}" for one in of)])
     names = [", ".join(f"`{key}` = {value}" for key, value in floor.items()) or "as it ships" for floor in FLOORS]
     table(["calm : the other (of a fair share)", *names], rows)
+
+
+NEWCOMER_S = 60
+WINDOWS = ((0, 5), (5, 10), (10, 20), (20, 60))
+
+
+def newcomers(seeds: int) -> None:
+    """A second flow begins after 60 s: its share of both's goodput, in parts of a hundred, in seconds after that."""
+    queue = wired(4, up=True).set("measure.duration", "120s")
+    places = (
+        ("two chains, up", pair("up"), (("A1", "B"), ("A2", "B"))),
+        ("two chains, down", pair("down"), (("B", "A1"), ("B", "A2"))),
+        ("two chains, mix", pair("mix"), (("A1", "B"), ("B", "A2"))),
+        ("one queue, 4 hops up", queue, (("n0", "B"), ("n0", "B"))),
+        ("one queue, 4 hops down", queue, (("B", "n0"), ("B", "n0"))),
+    )
+    senders = ("linux-cubic", "linux-bbr", "calm", "calm-gateway")
+    rows = []
+    for name, place, ends in places:
+        starts = ("0s", f"{NEWCOMER_S}s")
+        flows = [{"from": a, "to": b, "start": start} for (a, b), start in zip(ends, starts, strict=True)]
+        for scheme in senders:
+            cells = []
+            for begin, end in WINDOWS:
+                of = place.copy().set("flow", flows).set("measure.warmup", f"{NEWCOMER_S + begin}s")
+                of.set("measure.duration", f"{NEWCOMER_S + end}s")
+                runs = [meshpace.run(of, scheme=scheme, seed=seed)["flows"] for seed in range(1, seeds + 1)]
+                its, all_ = (sum(flow["goodput_bps"] for run in runs for flow in run[n:]) for n in (1, 0))
+                cells.append(f"{100 * its / all_:.0f}")
+            rows.append([name, scheme, *cells])
+    table(["place", "scheme", *(f"{begin} to {end} s" for begin, end in WINDOWS)], rows)
 
 
 SELDOM: dict[str, float | str] = {"thin_segments": 32, "thin_wait": "400ms", "dr_slack": 32}
@@ -459,6 +490,7 @@ def main() -> None:
         "constants": constants,
         "company": company,
         "limits": limits,
+        "newcomers": newcomers,
         "shares": shares,
         "pauses": pauses,
         "trains": trains,
