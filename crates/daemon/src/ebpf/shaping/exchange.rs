@@ -121,6 +121,8 @@ pub struct All {
     pub work: Instant,
     /// Packets that wait.
     pub waiting: u64,
+    /// What was counted.
+    pub sums: Sums,
 }
 
 impl All {
@@ -129,7 +131,9 @@ impl All {
         let first = now.as_nanos() >> (shift + c::COARSEST);
         let times = first..first + all.waiting.len() as u64;
         let waiting = times.map(|time| u64::from(busy(&all.waiting, time))).sum();
-        Self { shaped: all.shaped.into(), work: Instant::from_nanos(all.work), waiting }
+        let c::All { shaped: c::Shaped { cost, bytes, .. }, uplink, calls, .. } = *all;
+        let work = Instant::from_nanos(all.work);
+        Self { shaped: all.shaped.into(), work, waiting, sums: Sums { cost, bytes, work, uplink, calls } }
     }
 }
 
@@ -175,6 +179,8 @@ pub enum Measurement {
         to: IpAddr,
         /// What had been done with packets since the program was loaded.
         sums: Sums,
+        /// Bytes that had come for the host.
+        of_host: u64,
         /// Since when no more than one connection sends into the mesh; `None`: something else does.
         alone: Option<Instant>,
     },
@@ -195,8 +201,6 @@ pub struct Sums {
     pub work: Instant,
     /// Bytes that came out of the mesh, and did not go in again.
     pub uplink: u64,
-    /// Bytes that came for the host.
-    pub of_host: u64,
     /// Packets that waited for no turn, and whose round trips nothing measures.
     pub calls: u64,
 }
@@ -215,9 +219,9 @@ impl Measurement {
         Some(match told.kind {
             0 => {
                 let c::Told { cost, bytes, uplink, of_host, calls, .. } = told;
-                let sums = Sums { cost, bytes, work: Instant::from_nanos(told.work), uplink, of_host, calls };
+                let sums = Sums { cost, bytes, work: Instant::from_nanos(told.work), uplink, calls };
                 let alone = Some(told.alone).filter(|since| *since > 0).map(Instant::from_nanos);
-                Self::Left { at, host, to: ends.wireless.address, sums, alone }
+                Self::Left { at, host, to: ends.wireless.address, sums, of_host, alone }
             }
             1 => Self::SpinInto(at, host, ends, bit),
             2 => Self::SpinOut(at, ends, bit),

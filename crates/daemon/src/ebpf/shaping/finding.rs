@@ -58,8 +58,10 @@ impl Finding {
     /// Takes what the shaper's programs tell. `hops` tells how far away a host is.
     pub fn on_told(&mut self, told: &Measurement, hops: impl Fn(IpAddr) -> u32) {
         match *told {
-            Measurement::Left { at, host, to, sums, alone } => {
-                self.count(at, host, hops(host), sums);
+            Measurement::Left { at, host, to, sums, of_host, alone } => {
+                self.count(at, sums);
+                let before = self.of_hosts.insert(host, of_host).unwrap_or(of_host);
+                self.finder.goes(at, host, Bytes(of_host.saturating_sub(before)), Some(hops(host)));
                 self.finder.is_alone_since(alone);
                 if let Some(number) = self.finder.asks(at, host) {
                     self.requests.push(EchoRequest { to, number });
@@ -100,12 +102,11 @@ impl Finding {
 
     /// Tells the finder what has left since the last call. The kernel counts packets when they come; packets that wait have not left
     /// yet.
-    fn count(&mut self, at: Instant, host: IpAddr, hops: u32, sums: Sums) {
+    pub fn count(&mut self, at: Instant, sums: Sums) {
         let rate = u128::from(self.finder.rate().as_bits_per_sec());
         let waits = u128::from(sums.work.saturating_since(at).as_nanos());
         let waiting = u64::try_from(rate * waits / 8_000_000_000).unwrap_or(u64::MAX);
         let left = sums.cost.saturating_sub(waiting);
-        let of_host = self.of_hosts.insert(host, sums.of_host).unwrap_or(sums.of_host);
         let Some(before) = self.counted.replace(sums) else {
             self.left = left;
             return;
@@ -115,7 +116,6 @@ impl Finding {
         self.left = self.left.max(left);
         self.finder.on_uplink(at, Bytes(sums.uplink.saturating_sub(before.uplink)));
         self.finder.carries(at, Bytes(sums.bytes.saturating_sub(before.bytes)), cost);
-        self.finder.goes(at, host, Bytes(sums.of_host.saturating_sub(of_host)), Some(hops));
         self.finder.talks(at, sums.calls.saturating_sub(before.calls));
     }
 }

@@ -25,6 +25,8 @@ use std::net::IpAddr;
 
 /// The facts about hosts are looked up again after so long.
 const LOOK: Span = Span::from_secs(1);
+/// For a round trip the program's sums are read no more often than this.
+const COUNTED: Span = Span::from_millis(10);
 /// Hosts told at the most.
 const TOLD: usize = 64;
 /// Packets that may wait however long they take, as at the shaper of NFQUEUE.
@@ -60,13 +62,24 @@ pub struct Hosts {
     heard: BTreeSet<IpAddr>,
     looked: BTreeMap<IpAddr, Looked>,
     next: Instant,
+    /// When the program's sums were read last for the finder.
+    counted: Instant,
 }
 
 impl Hosts {
     /// The hosts of a program that is loaded.
     pub fn new(now: Instant, kernel: Kernel) -> Self {
         let (caps, looked) = (BTreeMap::new(), BTreeMap::new());
-        Self { kernel, finding: None, told: None, caps, heard: BTreeSet::new(), looked, next: now }
+        Self {
+            kernel,
+            finding: None,
+            told: None,
+            caps,
+            heard: BTreeSet::new(),
+            looked,
+            next: now,
+            counted: now,
+        }
     }
 
     /// The program and its interfaces.
@@ -111,9 +124,16 @@ impl Hosts {
         }
     }
 
-    /// Takes what the gateway's programs measured of a connection.
+    /// Takes what the gateway's programs measured of a connection. What left before that counts first: the program reports on that only
+    /// when a further packet comes, and without it a round trip behind a burst would meet a rate that nothing seems to use.
     pub fn on_event(&mut self, event: &Event, config: &Config) {
         if let Some(finding) = &mut self.finding {
+            if event.at.saturating_since(self.counted) >= COUNTED
+                && let Ok(all) = self.kernel.all(event.at)
+            {
+                finding.count(event.at, all.sums);
+                self.counted = event.at;
+            }
             finding.on_event(event, config.counts_as(event.key.wireless.address));
         }
     }

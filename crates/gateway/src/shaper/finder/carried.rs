@@ -27,10 +27,11 @@ impl Carried {
         self.packets += packets;
     }
 
-    /// The most that went in one of the latest parts; without bound before there is one.
+    /// The most that went in one of the latest parts, the one that has begun too; without bound before there is one.
     pub fn most(&self) -> f64 {
+        let begun = self.packets / PART.as_secs_f64();
         let most = self.parts.iter().copied().fold(0.0, f64::max);
-        if most > 0.0 { most } else { f64::INFINITY }
+        if most > 0.0 { most.max(begun) } else { f64::INFINITY }
     }
 }
 
@@ -51,5 +52,6 @@ mod tests {
         assert_eq!(at(&mut carried, 0, 300, 5), 200.0);
         assert_eq!(at(&mut carried, 300, 900, 20), 200.0, "eight tenths of a second");
         assert_eq!(at(&mut carried, 900, 1_300, 20), 50.0);
+        assert!(at(&mut carried, 1_300, 1_330, 1) >= 300.0, "as soon as they have left");
     }
 }

@@ -9,14 +9,12 @@
 /// Round trips, the wait in them included, in which what waits too much is sent. A change of the rate shows after one: within one, the rate
 /// would swing faster (crates/gateway/tests/shaper/autorate.rs: half a round trip carries 93 % of a link that changes, one to four 99 %).
 const ROUNDS: f64 = 2.0;
-/// At least this share of the law's rate is left.
-const LEAST: f64 = 0.5;
 
 /// The share of the law's rate at which packets leave while they wait for `queue` in place of `wanted`, over a way that takes `base` without
-/// that; all in seconds. No more than all: a rate that goes beyond the law's where too few wait fills the queue before that shows.
+/// that; all in seconds. More than half, as no queue is longer than the round trip that it is in; and no more than all, as a rate beyond the
+/// law's would fill the queue before that shows.
 pub(super) fn share(queue: f64, wanted: f64, base: f64) -> f64 {
-    let drains = ROUNDS * (base + queue);
-    if queue <= wanted { 1.0 } else { (1.0 - (queue - wanted) / drains).max(LEAST) }
+    if queue <= wanted { 1.0 } else { 1.0 - (queue - wanted) / (ROUNDS * (base + queue)) }
 }
 
 #[cfg(test)]
@@ -29,6 +27,6 @@ mod tests {
         // In 120 ms a tenth less than all leaves, which is what takes 12 ms.
         assert!((share(0.04, 0.028, 0.02) - 0.9).abs() < 1e-9);
         assert!((share(0.22, 0.04, 0.02) - (1.0 - 0.18 / 0.48)).abs() < 1e-9);
-        assert!((share(9.0, 0.0, 0.0) - LEAST).abs() < 1e-9);
+        assert!((share(9.0, 0.0, 0.0) - 0.5).abs() < 1e-9);
     }
 }

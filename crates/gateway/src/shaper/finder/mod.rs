@@ -49,6 +49,8 @@ const LOOKS: Span = Span::from_millis(10);
 /// the mesh.
 const LONG: f64 = 1.5;
 const ABOVE: f64 = 1.1;
+/// And it falls this many times faster than it rises.
+const FALLS: f64 = 4.0;
 /// No wait counts for more: a packet that takes longer was lost, or its host is gone.
 const LONGEST: Span = Span::from_millis(250);
 /// An echo reports on the round trips since the one measured before, of at most this many, upwards and downwards.
@@ -376,8 +378,8 @@ impl Finder {
             // No step is shorter than the longest way takes to answer one.
             self.law.on_round_trip_over(now, self.base, trip);
             if times > LONG {
-                // Unused rate would later let in packets that wait then.
-                self.law.bound(ABOVE * self.carried.most());
+                // Unused rate would later let in packets that wait then. What is taken off it is not unused.
+                self.law.bound(ABOVE * self.carried.most() / self.share);
             }
             within(&mut self.law, self.find);
         }
@@ -427,11 +429,16 @@ fn law(begin: f64) -> DelayRate {
     DelayRate::new(DelayRateConfig { start: begin, ..for_so_many(WAITING, 1.0) }).begun()
 }
 
-/// Calm with so many packets waiting. It falls as fast as it rises, and so many times faster: a wait that is a little too long may be
-/// chance, and one that is many times too long takes as long to see.
+/// Calm with so many packets waiting. It falls as fast as it rises, and up to four times as fast where packets wait for long: [`damping`]
+/// does the rest at once, and a law that falls far for a burst of newcomers takes long to come back.
 fn for_so_many(packets: f64, times: f64) -> DelayRateConfig {
     let calm = DelayRateConfig::CALM;
-    DelayRateConfig { delta: 1.0 / packets, first: 0.0, fall: calm.rise * (times / LONG).max(1.0), ..calm }
+    DelayRateConfig {
+        delta: 1.0 / packets,
+        first: 0.0,
+        fall: calm.rise * (times / LONG).clamp(1.0, FALLS),
+        ..calm
+    }
 }
 
 fn within(law: &mut DelayRate, find: Find) {

@@ -170,9 +170,9 @@ impl Mesh {
                 }
                 host.told = self.now;
                 let work = at(self.program.ask('w', [0; 5]).1);
-                let sums = Sums { work, of_host: host.bytes, calls: self.calls, ..self.sums };
+                let (sums, of_host) = (Sums { work, calls: self.calls, ..self.sums }, host.bytes);
                 let (at, host) = (at(self.now), address(n));
-                let left = Measurement::Left { at, host, to: host, sums, alone: self.alone };
+                let left = Measurement::Left { at, host, to: host, sums, of_host, alone: self.alone };
                 self.finding.on_told(&left, |_| self.hops);
             }
         }
@@ -327,6 +327,42 @@ fn a_host_that_lies_harms_nobody_else_for_long() {
     assert!(waiting < 12.0, "{waiting}");
 }
 
+/// After two seconds of a call six connections begin with ten packets each, and nothing more comes to report on that. Their round trips are
+/// long; the rate they were sent at was used.
+#[test]
+fn a_burst_that_is_counted_leaves_the_rate_what_it_used() {
+    let rate = |is_counted: bool| {
+        let mut finding = Finding::new(FIND, Rate::bits_per_sec(1_000_000), 4);
+        let sample = |finding: &mut Finding, ms: u64, rtt: u64| {
+            let ends = |last| Endpoint { address: address(last), port: 1 };
+            let key = FlowKey { wireless: ends(0), wired: ends(200) };
+            let told = EventKind::Sample(Span::from_millis(rtt));
+            let event = Event { at: at(ms * MS), key, segment: Bytes(1_448), window: None, ttl: None, told };
+            finding.on_event(&event, address(0));
+        };
+        let mut sums = Sums::default();
+        for n in 0..100 {
+            (sums.cost, sums.bytes) = (sums.cost + 200, sums.bytes + 200);
+            let (ms, host) = (1_000 + 20 * n, address(0));
+            sums.work = at(ms * MS);
+            let left =
+                Measurement::Left { at: sums.work, host, to: host, sums, of_host: sums.bytes, alone: None };
+            finding.on_told(&left, |_| 1);
+            sample(&mut finding, ms, 20);
+        }
+        (sums.cost, sums.bytes, sums.work) = (sums.cost + 60 * SIZE, sums.bytes + 60 * SIZE, at(3_720 * MS));
+        for ms in (3_200..3_280).step_by(20) {
+            if is_counted {
+                finding.count(at(ms * MS), sums);
+            }
+            sample(&mut finding, ms, 190);
+        }
+        finding.rate().as_bits_per_sec()
+    };
+    let (counted, untold) = (rate(true), rate(false));
+    assert!(counted > 300_000 && untold == FIND.least.as_bits_per_sec(), "{counted} {untold}");
+}
+
 /// What waits has not left; what comes at a higher rate than leaves is not used.
 #[test]
 fn the_finder_is_told_what_has_left() {
@@ -335,12 +371,14 @@ fn the_finder_is_told_what_has_left() {
         let sums = Sums {
             cost: packets * SIZE,
             bytes: packets * SIZE,
-            of_host: packets * SIZE,
             work: at((ms + waits) * MS),
             ..Sums::default()
         };
         let (at, host) = (at(ms * MS), address(0));
-        finding.on_told(&Measurement::Left { at, host, to: host, sums, alone: None }, |_| 1);
+        finding.on_told(
+            &Measurement::Left { at, host, to: host, sums, of_host: sums.bytes, alone: None },
+            |_| 1,
+        );
         finding.left / SIZE
     };
     // A packet takes 12 ms.

@@ -234,11 +234,12 @@ fn what_leaves_is_told_now_and_then_where_a_rate_is_found() {
     let before = monotonic_now();
     bench.put(address(65), 1);
     match bench.told()[..] {
-        [Measurement::Left { at, host, to, sums, alone }] => {
+        [Measurement::Left { at, host, to, sums, of_host, alone }] => {
             assert_eq!((host, to), (address(64), address(65)));
             assert!(alone.is_some_and(|since| since >= before), "{alone:?}");
             assert!(at >= before && sums.work >= at + PACKET, "{sums:?}");
-            assert_eq!((sums.cost, sums.bytes, sums.of_host, sums.uplink), (2_000, 2_000, 2_000, 1_000));
+            assert_eq!((sums.cost, sums.bytes, of_host, sums.uplink), (2_000, 2_000, 2_000, 1_000));
+            assert_eq!(bench.kernel.all(monotonic_now()).map(|all| all.sums).ok(), Some(sums));
         }
         ref other => panic!("{other:?}"),
     }
