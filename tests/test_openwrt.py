@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-HELP = "Show the flows live"
+HELP = "Show hosts and flows live"
 # What a binary with the part has in it, by the part's choice in the menu.
 MARKS = {"TOP": HELP, "EBPF": "meshpace_edge"}
 

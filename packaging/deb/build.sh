@@ -37,7 +37,7 @@ put 644 "$root/packaging/systemd/meshpaced.sysusers" usr/lib/sysusers.d/meshpace
 put 644 "$here/logrotate" etc/logrotate.d/meshpaced
 doc=usr/share/doc/meshpaced
 put 644 "$here/copyright" $doc/copyright
-pages='meshpaced|meshpaced-config|hosts|host|edge|ebpf|endpoint|schemes|nat|congestion|robustness|gateway-waits|benchmarks-gateway'
+pages='meshpaced|meshpaced-config|hosts|law|host|edge|ebpf|endpoint|schemes|nat|congestion|robustness|gateway-waits|benchmarks-gateway'
 for page in $(echo "$pages" | tr '|' ' '); do
 	# A link to what the package does not have becomes its words.
 	sed -E -e "s/\]\((($pages)\.md[^)]*|#[^)]*|https?:[^)]*)\)/](@\1)/g" \

@@ -116,6 +116,7 @@ def test_rules_and_shaper_follow_the_mode(tmp_path: Path) -> None:
         wait_for(lambda: "hosts" not in daemon.status())
         moved = flooded[0]
         wait_for(lambda: flooded[0] > moved + 50_000)
+        assert daemon.said().count("rules by") == 1, "blocks of a guard would fill the journal"
 
 
 def test_whatever_waits_goes_on_when_the_daemon_ends(tmp_path: Path) -> None:

@@ -47,7 +47,7 @@ def test_a_link_rate_that_cannot_be_keeps_from_pacing_and_the_guard_takes_it_bac
         before = bulk.moves(0.5)
         said = command(daemon, "mode", "pace", "--anyway", "--wait", status=1)
         assert "guarded: for 6 s of traffic or so" in said
-        assert "went back to the modes of before: in 1 pairs of blocks pacing brought" in said
+        assert "went back to the modes of before: in 1 pair of blocks pacing brought" in said
         status = daemon.status()
         assert (status["mode"], status["guard"]["state"]) == ("observe", "went-back")
         assert status["guard"]["ratio"] < 0.6

@@ -44,13 +44,13 @@ enum Command {
     Undo(undo::Args),
     /// Tell what keeps packets from being paced, and what to do about it.
     Doctor(doctor::Args),
-    /// Tell how the daemon is, and which flows starve.
+    /// Tell how the daemon is, what hosts get where they are shaped, and which flows starve.
     Status(status::Args),
     /// List the flows.
     Flows(flows::Args),
     /// Tell why a flow has its rate.
     Explain(explain::Args),
-    /// Show the flows live.
+    /// Show hosts and flows live.
     #[cfg(feature = "top")]
     Top(top::Args),
     /// Have the daemon read its configuration again; flows are kept.

@@ -77,6 +77,9 @@ pub(crate) fn render(flows: &Flows) -> String {
     } else if flows.matching < flows.known || rows.is_empty() {
         out.push_str(&format!("{} of {known} flows\n", count(flows.matching as u64)));
     }
+    if flows.list.iter().any(|flow| !flow.paced && flow.rate_bps.is_some()) {
+        out.push_str("a rate in parentheses is by the queue that unpaced flows make; `meshpaced explain FLOW` foretells what pacing would give\n");
+    }
     out
 }
 
@@ -138,7 +141,7 @@ mod tests {
         let list = vec![example::flow(), watched];
         let text = render(&Flows { matching: 5, known: 1_200, list: list.clone() });
         let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 4, "{text}");
+        assert_eq!(lines.len(), 5, "{text}");
         assert_eq!(
             lines[1].split_whitespace().collect::<Vec<_>>().join(" "),
             "10.1.2.3:5001-93.184.216.34:443 down 4 40 ms - 262 kbit/s 265 kbit/s 3 (4.5 kB) 21 ms pace"
@@ -148,7 +151,10 @@ mod tests {
         assert!(lines[2].contains("(265 kbit/s)") && lines[2].ends_with("observe"), "{text}");
         assert_eq!(lines[3], "and 3 more; 1,200 flows known (--all, --limit)");
         let all = render(&Flows { matching: 2, known: 2, list });
-        assert_eq!(all.lines().count(), 3, "nothing is left to say: {all}");
+        assert_eq!(all.lines().count(), 4, "nothing is left to say of others: {all}");
+        assert!(all.lines().last().is_some_and(|said| said.contains("foretells")), "{all}");
+        let paced = render(&Flows { matching: 1, known: 1, list: vec![example::flow()] });
+        assert_eq!(paced.lines().count(), 2, "no rate stands in parentheses: {paced}");
         assert_eq!(render(&Flows { matching: 0, known: 0, list: Vec::new() }), "0 of 0 flows\n");
     }
 

@@ -109,7 +109,7 @@ fn summary(out: &mut String, status: &Status) {
     let late = match lateness.p99_s {
         None => "none yet".to_owned(),
         Some(p99) => format!(
-            "{}; late by at most {} (half of them), {} (99 %), {} (all)",
+            "{} since the start; late by at most {} (half of them), {} (99 %), {} (all)",
             count(lateness.departures),
             or_unknown(lateness.p50_s, time),
             time(p99),
@@ -137,7 +137,7 @@ fn waits(wait: &Wait) -> String {
         (None, _, Some(now)) => format!("of the flows now at most {}", time(now)),
         (_, None, _) => "none yet".to_owned(),
         (_, Some(p50), now) => format!(
-            "for their turn at most {} (half of the packets), {} (95 %), {} (all); of the flows now at most {}",
+            "since the start at most {} (half of the packets), {} (95 %), {} (all); of the flows now at most {}",
             time(p50),
             or_unknown(wait.p95_s, time),
             or_unknown(wait.max_s, time),

@@ -86,7 +86,8 @@ pub(crate) struct Down<P> {
     pub duplicates: u64,
     pub aqm_drops: u64,
     pub aqm_marks: u64,
-    /// How long packets wait for their turn, smoothed by an eighth of each; `None` before the first that was paced.
+    /// How long packets wait for their turn, smoothed by an eighth of each; `None` before the first that was paced, and while the flow is only
+    /// watched.
     pub wait: Option<Span>,
     pub repairs: u64,
     /// Segments that passed here more than once.
@@ -159,12 +160,13 @@ impl<P: Clone> Down<P> {
         self.treatment == Treatment::Pace && self.refused.is_none()
     }
 
-    /// Sets the treatment. A flow that is only watched has no cache, no cap and no repair under way.
+    /// Sets the treatment. A flow that is only watched has no cache, no cap, no repair under way, and no packet that waits for its turn.
     pub fn treat(&mut self, now: Instant, treatment: Treatment, budget: &mut Budget<'_>) {
         self.treatment = treatment;
         if treatment == Treatment::Observe {
             self.set_cap(now, None);
             self.hole = None;
+            self.wait = None;
             self.drop_cache(budget);
         }
     }

@@ -134,12 +134,14 @@ fn with_held(config: Config, n: u32) -> (Script, u32, Vec<Packet>) {
 #[test]
 fn a_flow_that_is_no_longer_paced_gets_all_it_held_at_once_in_order() {
     let (mut s, base, mut held) = with_held(config(), 3);
+    assert!(s.stats().wait.is_some(), "one that was paced has left");
     s.treatment = Treatment::Observe;
     s.now = ms(41);
     let next = s.down(base + 3 * MSS, MSS, 0);
     held.push(s.holds(&next));
     s.releases(&held);
     assert_eq!((s.gateway.held(), s.gateway.buffered()), (0, Bytes::ZERO), "the cache went as well");
+    assert_eq!(s.stats().wait, None, "none waits any more");
     let data = s.down(base + 4 * MSS, MSS, 0);
     s.forwards(Side::Wired, &data);
     // What was released is timed from its release.

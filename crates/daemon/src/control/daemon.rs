@@ -150,8 +150,8 @@ impl Daemon {
             filter.is_none_or(|filter| filter.fits(ends))
         };
         let chosen = snapshot.flows.iter().filter(fits);
-        let sampled = snapshot.is_of_a_sample();
-        let mut list: Vec<_> = chosen.map(|flow| report::flow(flow, snapshot.at, sampled)).collect();
+        let config = self.config();
+        let mut list: Vec<_> = chosen.map(|flow| report::flow(flow, &snapshot, &config)).collect();
         sort.sort(&mut list, reverse);
         let matching = list.len();
         list.truncate(limit.unwrap_or(usize::MAX));
@@ -165,7 +165,7 @@ impl Daemon {
         let detail = self.data.flow(key)?;
         let detail =
             detail.ok_or_else(|| mendable(format!("the flow that {name:?} means has just ended")))?;
-        let told = report::detail(&detail, &self.config(), snapshot.at, snapshot.is_of_a_sample());
+        let told = report::detail(&detail, &snapshot, &self.config());
         let forecasts = foretelling::report(&self.in_force().foresight, snapshot.at);
         Ok(Reply::Flow(Box::new(Detail { forecasts, ..told })))
     }

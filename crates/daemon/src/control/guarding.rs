@@ -9,7 +9,7 @@ use crate::events::Event;
 use crate::foresight::Foresight;
 use crate::guard::{Acknowledged, Guard, Order, Side, Verdict};
 use crate::state::{Request, Snapshot};
-use crate::text::time;
+use crate::text::{counted, time};
 use meshpace_linux::monotonic_now;
 use meshpace_units::Instant;
 use std::sync::Arc;
@@ -155,8 +155,8 @@ fn so_far(verdict: &Verdict) -> String {
     match verdict.ratio {
         None => "no pair of blocks had traffic on both sides".to_owned(),
         Some(ratio) => format!(
-            "in {} pairs of blocks pacing brought {:.0} % of what came without, less in {} of them",
-            verdict.pairs,
+            "in {} of blocks pacing brought {:.0} % of what came without, less in {} of them",
+            counted(verdict.pairs.into(), "pair"),
             100.0 * ratio,
             verdict.less
         ),

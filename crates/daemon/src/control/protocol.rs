@@ -374,7 +374,8 @@ pub struct Flow {
     pub queued: usize,
     /// Bytes of the flow in queue and cache now.
     pub buffered_bytes: u64,
-    /// How long the flow's packets wait for their turn, smoothed, seconds.
+    /// How long the flow's packets wait here, smoothed, seconds: for their turn in the flow's queue, and behind it for their host's where
+    /// hosts are shaped.
     pub wait_s: Option<f64>,
     /// The most bytes that the flow's wired sender may have on their way, where the gateway allows fewer than the
     /// receiver (`gap_window`).

@@ -13,6 +13,7 @@ use meshpace_gateway::{HostStats, Treatment, Unforeseen};
 use meshpace_pacing::{LinkRates, Samples, Variation};
 use meshpace_units::{Bytes, Instant, Rate, Span, statistics};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// A flow is active if a packet of it was seen within this time; the interval of goodput control (schemes.md 3.5).
 const ACTIVE: Span = Span::from_secs(5);
@@ -239,8 +240,9 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
 }
 
 /// One flow as it is listed.
-pub(super) fn flow(report: &FlowReport, at: Instant, sampled: bool) -> Flow {
-    let stats = &report.stats;
+pub(super) fn flow(report: &FlowReport, snapshot: &Snapshot, config: &Config) -> Flow {
+    let (stats, at) = (&report.stats, snapshot.at);
+    let waits = stats.wait.into_iter().chain(wait_of_host(snapshot, config, stats.key.wireless.address));
     let bps = |rate: Option<Rate>| rate.map(Rate::as_bits_per_sec);
     let direction = match (stats.down, stats.up) {
         (true, true) => "both",
@@ -264,14 +266,14 @@ pub(super) fn flow(report: &FlowReport, at: Instant, sampled: bool) -> Flow {
         goodput_bps: bps(stats.goodput(at)),
         goodput_down_bps: bps(stats.goodput_down.and_then(|g| g.rate(at))),
         goodput_up_bps: bps(stats.goodput_up.and_then(|g| g.rate(at))),
-        goodput_error: goodput_error(report, at).filter(|_| sampled),
+        goodput_error: goodput_error(report, at).filter(|_| snapshot.is_of_a_sample()),
         interval_s: stats.interval.map(Span::as_secs_f64),
         rate_bps: stats.interval.and_then(|interval| payload_rate(report.segment, interval)),
         cap_pps: stats.cap.map(|cap| 1.0 / cap.as_secs_f64()),
         variation: stats.variation,
         queued: stats.queued,
         buffered_bytes: stats.buffered.0,
-        wait_s: stats.wait.map(Span::as_secs_f64),
+        wait_s: waits.reduce(|queue, shaper| queue + shaper).map(Span::as_secs_f64),
         window_bytes: stats.window.map(|window| window.0),
         drops: stats.drops,
         duplicates: stats.duplicates,
@@ -290,6 +292,12 @@ pub(super) fn flow(report: &FlowReport, at: Instant, sampled: bool) -> Flow {
     }
 }
 
+/// How long packets to that mesh host wait behind their flows' queues, where hosts are shaped.
+fn wait_of_host(snapshot: &Snapshot, config: &Config, host: IpAddr) -> Option<Span> {
+    let counts_as = config.counts_as(host);
+    snapshot.hosts.as_ref()?.hosts.iter().find(|known| known.host == counts_as)?.wait
+}
+
 /// Payload of one full segment an interval, bit/s; `None` where no payload was seen.
 pub(super) fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
     (segment > Bytes::ZERO && !interval.is_zero())
@@ -297,12 +305,12 @@ pub(super) fn payload_rate(segment: Bytes, interval: Span) -> Option<u64> {
 }
 
 /// One flow and everything that its rate follows from.
-pub(super) fn detail(detail: &FlowDetail, config: &Config, at: Instant, sampled: bool) -> Detail {
+pub(super) fn detail(detail: &FlowDetail, snapshot: &Snapshot, config: &Config) -> Detail {
     let key = &detail.report.stats.key;
     let policy = config.policy(key.wireless.address);
     let law = detail.explanation.law.as_deref();
     Detail {
-        flow: flow(&detail.report, at, sampled),
+        flow: flow(&detail.report, snapshot, config),
         policy: Policy {
             mode: policy.mode.name().into(),
             paced_share: policy.paced_share,

@@ -59,7 +59,12 @@ impl StandingRules {
         match rules::install(&plan, self.made.as_ref()) {
             Ok(installed) => {
                 let words = installed.to_string();
-                eprintln!("meshpaced: {words}");
+                // Each block of a guard or of a trial changes them.
+                let news =
+                    self.in_force.is_none() || self.made.as_ref().is_none_or(|made| made.differs(&installed));
+                if news {
+                    eprintln!("meshpaced: {words}");
+                }
                 self.events.emit(Event::RulesMade { message: words });
                 (self.in_force, self.verified) = (Some(plan), now);
                 (self.made, self.postponed) = (Some(installed), None);

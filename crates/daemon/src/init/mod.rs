@@ -61,8 +61,8 @@ fn rates(found: &[Found], told: Option<&str>) -> Result<Vec<(&'static str, Strin
         (true, Some(rate)) => {
             Ok(vec![("mesh.rate", "\"nl80211\"".to_owned()), ("mesh.fallback_rate", quoted(rate))])
         }
-        (false, Some(rate)) => Ok(vec![("mesh.rate", quoted(rate))]),
-        (_, None) => Err(Failure::User(format!(
+        (false, Some(rate)) if rate != "nl80211" => Ok(vec![("mesh.rate", quoted(rate))]),
+        _ => Err(Failure::User(format!(
             "--rate: no 802.11 driver tells the rate of the links behind {}, and a wrong one makes wrong paces; allowed: their MAC data rate, \
              such as --rate 54Mbps (on wires and through radios that look like wires, what one link carries)",
             silent.join(", ")
@@ -212,6 +212,8 @@ mod tests {
         assert_eq!(config.mesh.rate.as_bits_per_sec(), 24_000_000);
         let wired = [mesh("br0", Evidence::Told { wireless: false })];
         assert!(file(&wired, None).is_err(), "11 Mbit/s is nobody's guess");
+        let refused = file(&wired, Some("nl80211")).unwrap_err();
+        assert!(matches!(&refused, Failure::User(said) if said.contains("no 802.11 driver")), "{refused}");
         let bad = file(&wired, Some("fast")).unwrap_err();
         assert!(matches!(&bad, Failure::User(said) if said.contains("mesh.rate")), "{bad}");
         let wired = Config::parse("a.toml", file(&wired, Some("300Mbps")).unwrap().as_bytes()).unwrap();

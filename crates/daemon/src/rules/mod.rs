@@ -286,6 +286,15 @@ pub fn remove(owner: Owner, lock: &Path) -> Result<Vec<String>, Failure> {
     Ok(removed)
 }
 
+impl Installed {
+    /// True if the other rules were made by another way, or stand elsewhere or spare other packets, but for a sample.
+    #[must_use]
+    pub fn differs(&self, other: &Self) -> bool {
+        let whole = |made: &Self| Form { samples: false, ..made.form };
+        self.backend != other.backend || whole(self) != whole(other)
+    }
+}
+
 impl fmt::Display for Installed {
     /// One line: the way, and why not the ones before.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

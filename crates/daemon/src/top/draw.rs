@@ -4,7 +4,7 @@
 use super::hosts;
 use super::model::Model;
 use crate::control::SortKey;
-use crate::control::protocol::{Flow, Status};
+use crate::control::protocol::{Flow, Guard, Status};
 use crate::flows::treatment;
 use crate::text::{UNKNOWN, bit_rate, count, digits, or_unknown, time};
 use ratatui::Frame;
@@ -36,10 +36,15 @@ const KEYS: &str = "q quit  s/S sort  r reverse  / filter  p pause  Enter explai
 /// Draws everything.
 pub fn draw(frame: &mut Frame<'_>, model: &Model) {
     let hosts = if model.explaining { 0 } else { hosts::height(model, frame.area().height) };
-    let lengths =
-        [Constraint::Length(2), Constraint::Length(hosts), Constraint::Min(0), Constraint::Length(1)];
+    let header = header(model);
+    let lengths = [
+        Constraint::Length(header.lines.len() as u16),
+        Constraint::Length(hosts),
+        Constraint::Min(0),
+        Constraint::Length(1),
+    ];
     let [head, above, body, foot] = Layout::vertical(lengths).areas(frame.area());
-    frame.render_widget(Paragraph::new(header(model)), head);
+    frame.render_widget(Paragraph::new(header), head);
     if hosts > 0 {
         hosts::draw(frame, model, above);
     }
@@ -79,7 +84,11 @@ fn header(model: &Model) -> Text<'static> {
         or_unknown(lateness.p99_s, time),
         count(traffic.dropped + traffic.queue_overflows + traffic.socket_overflows),
     );
-    Text::from(vec![Line::styled(first, Style::new().add_modifier(Modifier::BOLD)), Line::from(second)])
+    let mut lines = vec![Line::styled(first, Style::new().add_modifier(Modifier::BOLD)), Line::from(second)];
+    // Half of the time nothing is paced then, and no host is shaped.
+    let guard = status.guard.iter().filter(|guard| guard.state == Guard::COMPARES);
+    lines.extend(guard.map(|guard| Line::from(format!("guard {}", guard.message))));
+    Text::from(lines)
 }
 
 fn footer(model: &Model) -> Line<'static> {

@@ -5,6 +5,9 @@ use super::record::Block;
 use meshpace_units::statistics::{Moments, half_width_95};
 use std::collections::BTreeMap;
 
+/// The first second of the year 10000: times of four digits of a year are written until then (RFC 3339).
+const LATEST: u64 = 253_402_300_800;
+
 /// A figure on both sides. The ratio's interval is by groups: each holds as many blocks with pacing as without, of the same hour.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Figure {
@@ -44,6 +47,8 @@ impl Figure {
 pub struct Outcome {
     /// Blocks with and without pacing that had traffic.
     pub blocks: [usize; 2],
+    /// When the first block began and the last one ended, seconds since 1970.
+    pub period: Option<[u64; 2]>,
     /// All hosts' goodput together, bit/s.
     pub goodput: Option<Figure>,
     /// Jain's index of the hosts' goodputs in a block.
@@ -69,6 +74,7 @@ impl Outcome {
         let count = |paced| busy.iter().filter(|block| block.paced == paced).count();
         Self {
             blocks: [count(true), count(false)],
+            period: period(blocks, plan),
             goodput: figure(&|block| Some(block.goodput_bps())),
             jain: figure(&Block::jain),
             delays: [0, 1, 2].map(|at: usize| figure(&|block| Some(block.delay_s?[at]))),
@@ -93,6 +99,14 @@ impl Outcome {
         };
         said.to_owned()
     }
+}
+
+/// A file may say what no clock does: then nothing is said.
+fn period(blocks: &[Block], plan: &Plan) -> Option<[u64; 2]> {
+    let ends = || blocks.iter().map(|block| block.ended_s);
+    let block = plan.block().as_nanos() / 1_000_000_000;
+    let told = |second: u64| (1..LATEST).contains(&second).then_some(second);
+    Some([told(ends().min()?.checked_sub(block)?)?, told(ends().max()?)?])
 }
 
 fn figure(blocks: &[&Block], plan: &Plan, of: &dyn Fn(&Block) -> Option<f64>) -> Option<Figure> {
@@ -170,6 +184,13 @@ mod tests {
         let outcome = Outcome::of(&blocks, &plan);
         assert_eq!((outcome.blocks, outcome.goodput.unwrap().ratio), ([3, 3], None));
         assert!(outcome.verdict().starts_with("undecided"));
-        assert_eq!(Outcome::of(&[], &plan).goodput, None);
+        let none = Outcome::of(&[], &plan);
+        assert_eq!((none.goodput, none.period), (None, None));
+        for (first, last, period) in
+            [(600, 1_200, None), (1_600, 2_200, Some([1_000, 2_200])), (1_600, u64::MAX, None)]
+        {
+            (blocks[0].ended_s, blocks[1].ended_s) = (first, last);
+            assert_eq!(Outcome::of(&blocks[..2], &plan).period, period);
+        }
     }
 }

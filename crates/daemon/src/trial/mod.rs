@@ -181,12 +181,14 @@ fn go_on(args: &Args, plan: &Plan, blocks: &mut Vec<Block>) -> Result<bool, Fail
         let signalled = poller.wait(Some(span)).map_err(broken)?.count() > 0;
         Ok(signalled && signals.next().map_err(broken)?.is_some())
     };
+    eprintln!("meshpaced: {}", page::beginning(plan, next, &before.mode, &args.file));
     let mut ended = Ok(true);
     for number in next..plan.blocks() {
         match block(&args.socket, plan, number, &mut waits) {
             Ok(Some(block)) => {
                 let line = serde_json::to_string(&block).expect("a block has a JSON form");
                 writeln!(file, "{line}").map_err(broken)?;
+                eprintln!("meshpaced: {}", page::of_block(&block, plan));
                 blocks.push(block);
             }
             other => {
@@ -195,8 +197,10 @@ fn go_on(args: &Args, plan: &Plan, blocks: &mut Vec<Block>) -> Result<bool, Fail
             }
         }
     }
-    let back = set(&args.socket, &before.mode);
-    ended.and_then(|whole| back.map(|()| whole))
+    set(&args.socket, &before.mode).and(ended).inspect(|whole| {
+        let left = if *whole { "" } else { "; the same command goes on" };
+        eprintln!("meshpaced: the trial ended, the mode is {} again{left}", before.mode);
+    })
 }
 
 /// One block; `None` if a signal ended it.

@@ -39,6 +39,12 @@ impl Plan {
         self.blocks
     }
 
+    /// How long a group takes.
+    #[must_use]
+    pub fn group(&self) -> Span {
+        self.block * self.group
+    }
+
     /// The group of a block.
     #[must_use]
     pub const fn group_of(&self, block: u64) -> u64 {

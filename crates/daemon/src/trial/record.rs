@@ -33,7 +33,7 @@ impl Block {
     /// All hosts' goodput together.
     #[must_use]
     pub fn goodput_bps(&self) -> f64 {
-        self.hosts_bps.values().sum()
+        self.hosts_bps.values().fold(0.0, |sum, bps| sum + bps)
     }
 
     /// Jain's index of the hosts that got anything; `None` below two.

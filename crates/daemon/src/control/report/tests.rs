@@ -1,5 +1,7 @@
 use super::*;
 use crate::control::tests::example;
+use meshpace_gateway::{FlowHash, Parcel, Shaper, Terms};
+use meshpace_units::Ecn;
 
 #[test]
 fn jains_index_is_over_active_flows_whose_goodput_is_known() {
@@ -28,14 +30,55 @@ fn nobody_shares_with_nobody() {
 
 #[test]
 fn a_rate_is_payload_an_interval() {
-    let listed = flow(&example::report(1, 900), example::now(), false);
+    let (snapshot, config) = (example::snapshot(Vec::new()), gateway(""));
+    let listed = flow(&example::report(1, 900), &snapshot, &config);
     // 1,460 bytes each 10 ms.
     assert_eq!(listed.rate_bps, Some(1_168_000));
     assert_eq!((listed.goodput_bps, listed.direction.as_str()), (Some(900_000), "down"));
     assert!((listed.age_s - 60.0).abs() < 1e-9 && (listed.idle_s - 0.01).abs() < 1e-9);
     let mut unseen = example::report(1, 900);
     unseen.segment = Bytes::ZERO;
-    assert_eq!(flow(&unseen, example::now(), false).rate_bps, None);
+    assert_eq!(flow(&unseen, &snapshot, &config).rate_bps, None);
+}
+
+fn gateway(more: &str) -> Config {
+    let text = format!("mode = \"pace\"\n[mesh]\ninterfaces = [\"mesh0\"]\n{more}");
+    Config::parse("test", text.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_flows_wait_has_that_of_its_host_where_hosts_are_shaped() {
+    let config =
+        gateway("[hosts]\nrate = \"1Mbps\"\n[[subnet]]\nprefix = \"10.1.2.0/28\"\ntogether = true\n");
+    let shaper_config = config.shaper().expect("something is paced");
+    let (mut shaper, came) = (Shaper::new(shaper_config), example::now());
+    let host = config.counts_as([10, 1, 2, 1].into());
+    let flow_hash = FlowHash::new(0, (host, 1).into(), (host, 2).into(), 17);
+    let parcel =
+        Parcel { host, flow: flow_hash, size: Bytes(1_500), ecn: Ecn::NotEct, sign: None, packet: () };
+    let terms = Terms { weight: 1, cap: None, hops: 3, link: Rate::bits_per_sec(11_000_000) };
+    shaper.handle(came, parcel, || terms);
+    let left = came + Span::from_millis(12);
+    assert!(shaper.poll(left).is_some());
+    let hosts: Vec<_> = shaper.hosts(left).collect();
+    let report = HostsReport {
+        config: shaper_config,
+        counters: *shaper.counters(),
+        found: None,
+        queued: 0,
+        known: 1,
+        hosts,
+    };
+    let snapshot = Snapshot { hosts: Some(report), ..example::snapshot(Vec::new()) };
+    let wait = |report: &FlowReport| flow(report, &snapshot, &config).wait_s;
+    assert_eq!(wait(&example::report(1, 900)), Some(0.024));
+    let mut watched = example::report(1, 900);
+    watched.stats.wait = None;
+    assert_eq!(wait(&watched), Some(0.012), "no queue of its own");
+    let mut elsewhere = example::report(200, 900);
+    assert_eq!(wait(&elsewhere), Some(0.012), "no packet of that host");
+    elsewhere.stats.wait = None;
+    assert_eq!(wait(&elsewhere), None);
 }
 
 #[test]

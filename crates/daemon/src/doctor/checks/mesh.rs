@@ -1,9 +1,10 @@
 //! Interfaces, forwarding, and what leads packets past the daemon.
 
-use crate::config::{Config, Datapath};
+use crate::config::{Config, Datapath, RateSource};
 use crate::doctor::facts::{Facts, Interface};
 use crate::doctor::finding::Finding;
 use crate::plausible::name_instead;
+use crate::text::bit_rate;
 use ipnet::IpNet;
 
 /// Kinds of interfaces that wrap packets into others (ip-link(8)).
@@ -64,6 +65,28 @@ pub(super) fn interfaces(config: &Config, facts: &Facts) -> Vec<Finding> {
             Some(interface) => of(interface, &config.mesh.interfaces),
         })
         .collect()
+}
+
+/// Rates that a driver is asked for, and no driver has.
+pub(super) fn link_rate(config: &Config, facts: &Facts) -> Vec<Finding> {
+    let named = &config.mesh.interfaces;
+    let (Some(all), RateSource::Nl80211) = (&facts.interfaces, config.mesh.rate_source) else {
+        return Vec::new();
+    };
+    let leads = |interface: &Interface| {
+        named.contains(&interface.name)
+            || interface.master.as_ref().is_some_and(|master| named.contains(master))
+    };
+    if all.iter().any(|interface| leads(interface) && interface.wireless.is_some()) {
+        return Vec::new();
+    }
+    let taken = bit_rate(config.mesh.rate.as_bits_per_sec() as f64);
+    let found = format!(
+        "mesh.rate is \"nl80211\", and no 802.11 interface leads to the mesh: {taken} is taken, or more if more is seen"
+    );
+    let remedy =
+        "write the links' MAC data rate into mesh.rate; where there is an 802.11 interface, install iw";
+    vec![Finding::warning("link rate", found, remedy)]
 }
 
 fn of(interface: &Interface, named: &[String]) -> Vec<Finding> {

@@ -23,6 +23,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         kernel::cgroup,
         mesh::is_configured,
         mesh::interfaces,
+        mesh::link_rate,
         mesh::offloads,
         mesh::forwarding,
         mesh::flow_offload,

@@ -140,6 +140,24 @@ fn a_port_of_a_bridge_is_told_before_a_daemon_sees_nothing() {
 }
 
 #[test]
+fn a_rate_that_no_driver_tells_is_told() {
+    let asks = "[mesh]\ninterfaces = [\"mesh0\"]\nrate = \"nl80211\"\n";
+    let wired = |facts: &mut Facts| mesh0(facts).wireless = None;
+    expect(asks, wired, "link rate", Warning, "11 Mbit/s is taken");
+    let said = |text: &str, facts: &Facts| worst(text, facts, "link rate");
+    let mut facts = good();
+    assert_eq!(said(asks, &facts), None);
+    mesh0(&mut facts).master = Some("br-lan".to_owned());
+    assert_eq!(
+        said(&asks.replace("mesh0", "br-lan"), &facts),
+        None,
+        "the bridge's port has a driver that tells"
+    );
+    wired(&mut facts);
+    assert_eq!(said(MESH, &facts), None, "the file tells");
+}
+
+#[test]
 fn kernel_parts() {
     let absent = |part| move |facts: &mut Facts| facts.kernel.parts.extend([(part, Presence::Absent)]);
     expect(MESH, absent(Part::Nfqueue), "packet queue", Serious, "kmod-nfnetlink-queue");

@@ -111,6 +111,25 @@ fn a_wide_screen_shows_more_and_whole_names() {
 }
 
 #[test]
+fn a_guard_that_compares_says_which_side_acts() {
+    let mut model = model();
+    let guard = |state: &str| Guard {
+        state: state.to_owned(),
+        for_s: 30.0,
+        pairs: 0,
+        less: 0,
+        ratio: None,
+        message: "compares pacing with what was before, now without".to_owned(),
+    };
+    model.status.as_mut().unwrap().guard = Some(guard(Guard::COMPARES));
+    let screens = screen(&model, 80, 24);
+    assert_eq!(screens[2], "guard compares pacing with what was before, now without");
+    assert!(screens[3].contains("goodput") && screens[4].contains("10.1.2.3:5001"), "{screens:#?}");
+    model.status.as_mut().unwrap().guard = Some(guard(Guard::STAYS));
+    assert!(screen(&model, 80, 24)[2].contains("goodput"));
+}
+
+#[test]
 fn any_size_is_drawn() {
     let mut model = model();
     for (width, height) in [(1, 1), (5, 3), (20, 4), (79, 23), (300, 100)] {
