@@ -157,7 +157,8 @@ static HOSTS: Section = Section {
         Key::new(
             "flows",
             Kind::Choice(&["paced", "free"]),
-            "Whether flows of hosts whose mode is pace have the pace of [law] before they meet the shaper, or are left to it.",
+            "Whether flows of hosts whose mode is pace have the pace of [law] before they meet the shaper, or are left to it (free). With a pace each, \
+             a host with more flows gets more; left to it, hosts share equally.",
         )
         .default("\"paced\""),
         Key::new("overhead", bytes(0, 10_000), "Bytes that a packet costs beside its own.").default("0"),

@@ -1,6 +1,6 @@
 //! Interfaces, forwarding, and what leads packets past the daemon.
 
-use crate::config::{Config, Datapath, RateSource};
+use crate::config::{Config, Datapath, Flows, RateSource};
 use crate::doctor::facts::{Facts, Interface};
 use crate::doctor::finding::Finding;
 use crate::plausible::name_instead;
@@ -87,6 +87,19 @@ pub(super) fn link_rate(config: &Config, facts: &Facts) -> Vec<Finding> {
     let remedy =
         "write the links' MAC data rate into mesh.rate; where there is an 802.11 interface, install iw";
     vec![Finding::warning("link rate", found, remedy)]
+}
+
+/// Hosts that are to share, where each flow's pace shares first.
+pub(super) fn hosts(config: &Config, _: &Facts) -> Vec<Finding> {
+    if config.hosts.shaper.is_none() || config.hosts.flows == Flows::Free {
+        return Vec::new();
+    }
+    let found =
+        "each paced flow has the pace of [law] before hosts take turns: a host with more flows gets more";
+    vec![Finding {
+        remedy: Some("flows = \"free\" in [hosts] lets hosts share equally".to_owned()),
+        ..Finding::note("hosts", found)
+    }]
 }
 
 fn of(interface: &Interface, named: &[String]) -> Vec<Finding> {

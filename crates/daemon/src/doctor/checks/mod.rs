@@ -24,6 +24,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         mesh::is_configured,
         mesh::interfaces,
         mesh::link_rate,
+        mesh::hosts,
         mesh::offloads,
         mesh::forwarding,
         mesh::flow_offload,

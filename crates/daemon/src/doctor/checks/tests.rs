@@ -158,6 +158,14 @@ fn a_rate_that_no_driver_tells_is_told() {
 }
 
 #[test]
+fn what_hosts_share_is_told_where_flows_have_a_pace_before() {
+    let shaped = format!("{MESH}[hosts]\nrate = \"auto\"\n");
+    expect(&shaped, |_| (), "hosts", Note, "-> flows = \"free\" in [hosts]");
+    let said = |text: &str| worst(text, &good(), "hosts");
+    assert_eq!((said(MESH), said(&format!("{shaped}flows = \"free\"\n"))), (None, None));
+}
+
+#[test]
 fn kernel_parts() {
     let absent = |part| move |facts: &mut Facts| facts.kernel.parts.extend([(part, Presence::Absent)]);
     expect(MESH, absent(Part::Nfqueue), "packet queue", Serious, "kmod-nfnetlink-queue");
