@@ -1,6 +1,6 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads [--seeds K]
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads [--seeds K] [--first N]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
@@ -34,6 +34,9 @@ CHAINS = {
 }
 """Hops of a chain, and the rates of which the best is looked for."""
 Shaper = dict[str, object]
+WAYS = (("srv", "h0"), ("h0", "srv"))
+CALL = "".join(f'[[flow]]\nfrom = "{a}"\nto = "{b}"\napp = "cbr"\nrate = "80kbps"\npacket = 172\n\n' for a, b in WAYS)
+"""A call of the host h0."""
 
 
 def mesh() -> str:
@@ -271,19 +274,15 @@ def chains(seeds: range) -> None:
 def calls(seeds: range) -> None:
     """A call, 50 packets of 200 bytes a second each way, beside four downloads of another host or of the same."""
     rows = [["hops", "beside", "gateway", "downloads", *(f"{way}: median, 99 %, lost" for way in ("down", "up"))]]
-    ways = (("srv", "h0"), ("h0", "srv"))
-    call = "".join(
-        f'[[flow]]\nfrom = "{a}"\nto = "{b}"\napp = "cbr"\nrate = "80kbps"\npacket = 172\n\n' for a, b in ways
-    )
     for hops in (1, 3):
         for beside, host in {"nothing": None, "another host's": 1, "its own": 0}.items():
             for name, shaper in {"plain": None, **auto("bytes")}.items():
                 flows = {} if host is None else {host: (4, "here")}
-                what = scenario(flows, shaper, 60, chain(hops, 2), call)
+                what = scenario(flows, shaper, 60, chain(hops, 2), CALL)
                 results: list[Any] = [meshpace.run(what, seed=seed) for seed in seeds]
                 bulk = [sum(f["goodput_bps"] for f in r["flows"] if f["app"] == "ftp") / 1e3 for r in results]
                 cells = []
-                for _, to in ways:
+                for _, to in WAYS:
                     of = [f for r in results for f in r["flows"] if f["app"] == "cbr" and f["to"] == to]
                     middle, late = (mean([f[key] * 1e3 for f in of]) for key in ("delay_p50_s", "delay_p99_s"))
                     cells.append(f"{middle:.0f}, {late:.0f}, {mean([f['loss_ratio'] for f in of]):.1%}")
@@ -311,8 +310,9 @@ def main() -> None:
     cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads}
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
+    parser.add_argument("--first", type=int, default=1, metavar="N", help="the first of these seeds (1)")
     given = parser.parse_args()
-    cases[given.what](range(1, given.seeds + 1))
+    cases[given.what](range(given.first, given.first + given.seeds))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "bench"))
 
 import hosts
+import meshpace
 from meshpace.stats import jain_index
 
 CUBIC = "here"
@@ -57,3 +58,15 @@ def test_every_host_of_a_crowd_has_its_share() -> None:
     assert crowd.wait_p95 is not None
     assert crowd.wait_p95 < 600, crowd
     assert got({10: 2}, "bytes").total < 900, "the rate bounds what goes into the mesh"
+
+
+@pytest.mark.parametrize("host", [0, 1])
+def test_a_call_comes_in_time_beside_downloads(host: int) -> None:
+    """Of its own host and of another, over three hops; alone it takes 16 ms."""
+    found = hosts.auto("bytes")["hosts by bytes, auto"]
+    what = hosts.scenario({host: (4, CUBIC)}, found, 30, hosts.chain(3, 2), hosts.CALL)
+    flows = meshpace.run(what, seed=3)["flows"]
+    calls = [flow for flow in flows if flow["app"] == "cbr"]
+    assert len(calls) == 2
+    assert all(call["delay_p99_s"] < 0.066 and call["loss_ratio"] < 0.01 for call in calls), calls
+    assert sum(flow["goodput_bps"] for flow in flows if flow["app"] == "ftp") > 150_000, flows

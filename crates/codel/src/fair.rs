@@ -76,6 +76,24 @@ impl<P> FairQueues<P> {
         self.flows[index].1.queue.first()
     }
 
+    /// The queue of a flow, if it has been used.
+    #[must_use]
+    pub fn of(&self, flow: FlowHash) -> Option<&Fifo<P>> {
+        let found = self.flows.binary_search_by_key(&flow.queue(self.hashes), |entry| entry.0);
+        found.ok().map(|index| &self.flows[index].1.queue)
+    }
+
+    /// Takes out what waits in the queue of a flow, in order; its turn stays.
+    pub fn take_of(&mut self, flow: FlowHash) -> Vec<(P, Bytes)> {
+        let found = self.flows.binary_search_by_key(&flow.queue(self.hashes), |entry| entry.0);
+        let Ok(index) = found else { return Vec::new() };
+        let queue = &mut self.flows[index].1.queue;
+        let taken: Vec<(P, Bytes)> = core::iter::from_fn(|| queue.pop_head()).collect();
+        self.len -= taken.len();
+        self.bytes = self.bytes - taken.iter().map(|(_, size)| *size).sum();
+        taken
+    }
+
     /// A packet of a flow is to wait.
     pub fn push(&mut self, now: Instant, flow: FlowHash, size: Bytes, packet: P) {
         let hash = flow.queue(self.hashes);

@@ -111,6 +111,12 @@ impl<P> Fifo<P> {
         self.line.waiting.front().map(|first| &first.packet)
     }
 
+    /// The length of its longest packet; 0 of an empty queue.
+    #[must_use]
+    pub fn longest(&self) -> Bytes {
+        self.line.waiting.iter().map(|waiting| waiting.size).max().unwrap_or_default()
+    }
+
     /// A packet is to wait.
     pub fn push(&mut self, now: Instant, size: Bytes, packet: P) {
         self.line.bytes += size;

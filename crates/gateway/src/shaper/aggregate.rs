@@ -1,5 +1,6 @@
 //! The packets that wait for one host, and the host's counters.
 
+use super::calls::Calls;
 use super::meter::Meter;
 use super::recent::Recent;
 use super::{Held, ShaperConfig, Terms};
@@ -28,6 +29,7 @@ pub(super) struct Aggregate<P> {
     /// Until when it is set aside as enough of its packets wait in the mesh.
     pub held: Option<Instant>,
     cap: Meter,
+    pub calls: Calls,
     lately: Recent,
     /// Smoothed wait of its packets, by an eighth of each.
     wait: Option<Span>,
@@ -84,6 +86,7 @@ impl<P> Aggregate<P> {
             found: None,
             held: None,
             cap: Meter::default(),
+            calls: Calls::default(),
             lately: Recent::new(now),
             wait: None,
             packets: 0,
@@ -115,6 +118,11 @@ impl<P> Aggregate<P> {
     /// Packets that wait.
     pub const fn len(&self) -> usize {
         self.queues.len()
+    }
+
+    /// What it counts for among the hosts whose packets wait.
+    pub fn weight(&self) -> u64 {
+        if self.queues.is_empty() { 0 } else { u64::from(self.terms.weight.max(1)) }
     }
 
     /// When its cap lets a packet leave.

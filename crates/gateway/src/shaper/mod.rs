@@ -14,6 +14,7 @@
 //! et al., "Piece of CAKE", LANMAN 2018; air time instead of bytes, Hoiland-Jorgensen et al., "Ending the Anomaly", USENIX ATC 2017.
 
 mod aggregate;
+mod calls;
 mod config;
 mod finder;
 mod meter;
@@ -83,6 +84,8 @@ pub struct Shaper<P> {
     busy: Instant,
     /// What the packets that wait cost.
     cost: u64,
+    /// Weights of the hosts whose packets wait.
+    weights: u64,
     counters: ShaperCounters,
 }
 
@@ -103,6 +106,7 @@ impl<P> Shaper<P> {
             len: 0,
             busy: Instant::ZERO,
             cost: 0,
+            weights: 0,
             counters: ShaperCounters::default(),
         }
     }
@@ -122,8 +126,12 @@ impl<P> Shaper<P> {
                 (aggregate.terms, aggregate.asked) = (terms(), now);
             }
             aggregate.seen = now;
-            aggregate.push(now, flow.mixed(), size, Held { packet, ecn, mark: false, since: now, sign });
         });
+        let (flow, held) = (flow.mixed(), Held { packet, ecn, mark: false, since: now, sign });
+        if self.passes(now, host, flow, size) {
+            return self.pass(now, host, flow, (held, size));
+        }
+        self.change(host, |aggregate, _, _| aggregate.push(now, flow, size, held));
         let aggregate = of(&mut self.hosts, host);
         self.turns.join(host, &mut aggregate.turn, self.config.turn(&aggregate.terms));
         self.let_on(now, host);
@@ -201,7 +209,7 @@ impl<P> Shaper<P> {
         self.counters.marked += judged.1;
         let known = self.hosts.len();
         let aggregate = of(&mut self.hosts, host);
-        let Some((held, size)) = next else {
+        let Some(next) = next else {
             self.turns.has_none(&mut aggregate.turn);
             if !aggregate.turn.is_listed() {
                 if known > REMEMBERED {
@@ -211,8 +219,21 @@ impl<P> Shaper<P> {
             }
             return None;
         };
+        let due = free_at.max(next.0.since).max(aggregate.free_at()).min(now);
+        Some(self.leaves(now, host, next, due, is_new))
+    }
+
+    /// A packet leaves that might have left at `due`. `is_new`: it has waited for no turn.
+    fn leaves(
+        &mut self,
+        now: Instant,
+        host: IpAddr,
+        (held, size): (Held<P>, Bytes),
+        due: Instant,
+        is_new: bool,
+    ) -> Shaped<P> {
+        let aggregate = of(&mut self.hosts, host);
         let cost = self.config.cost(size, &aggregate.terms);
-        let due = free_at.max(held.since).max(aggregate.free_at()).min(now);
         self.meter.charge(now, self.config.rate, cost, self.config.burst);
         if let Some(finder) = &mut self.finder {
             let price = self.config.price(&aggregate.terms);
@@ -228,7 +249,7 @@ impl<P> Shaper<P> {
         aggregate.sent(now, size, cost, held.since, self.config.longest);
         self.counters.packets += 1;
         self.counters.bytes += size;
-        Some(Shaped::Passes { packet: held.packet, mark: held.mark, since: held.since, due })
+        Shaped::Passes { packet: held.packet, mark: held.mark, since: held.since, due }
     }
 
     /// A packet came from the mesh that answers packets which left for there. Where the rate is found by delay, it shows the mesh's
@@ -278,11 +299,12 @@ impl<P> Shaper<P> {
     ) -> R {
         let aggregate = of(&mut self.hosts, host);
         self.loads.remove(&(aggregate.load(), aggregate.seen, host));
-        let (len, cost) = (aggregate.len(), aggregate.cost);
+        let (len, cost, weight) = (aggregate.len(), aggregate.cost, aggregate.weight());
         let done = work(aggregate, &self.config, &mut self.leaving);
         aggregate.weigh(&self.config);
         self.len = self.len + aggregate.len() - len;
         self.cost = self.cost + aggregate.cost - cost;
+        self.weights = self.weights + aggregate.weight() - weight;
         if aggregate.len() > 0 {
             self.loads.insert((aggregate.load(), aggregate.seen, host));
         }

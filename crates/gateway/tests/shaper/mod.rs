@@ -2,6 +2,7 @@
 
 mod autorate;
 mod by_departure;
+mod calls;
 mod finds;
 mod limits;
 mod properties;
@@ -45,6 +46,8 @@ struct Bench {
     shaper: Shaper<Name>,
     terms: BTreeMap<u8, Terms>,
     next: u32,
+    /// Packets that came, by host and port.
+    put: BTreeMap<(u8, u16), usize>,
     /// Packets that went on, with the time and whether they were marked.
     passed: Vec<(Instant, Name, bool)>,
     dropped: Vec<Name>,
@@ -53,7 +56,15 @@ struct Bench {
 impl Bench {
     fn new(config: ShaperConfig) -> Self {
         let (terms, passed, dropped) = (BTreeMap::new(), Vec::new(), Vec::new());
-        Self { now: Instant::ZERO, shaper: Shaper::new(config), terms, next: 0, passed, dropped }
+        Self {
+            now: Instant::ZERO,
+            shaper: Shaper::new(config),
+            terms,
+            next: 0,
+            put: BTreeMap::new(),
+            passed,
+            dropped,
+        }
     }
 
     /// Other terms than [`NEAR`] for a host.
@@ -65,6 +76,7 @@ impl Bench {
     fn put_with(&mut self, host: u8, port: u16, size: u64, ecn: Ecn) {
         let packet = (host, port, self.next);
         self.next += 1;
+        *self.put.entry((host, port)).or_default() += 1;
         let terms = self.terms.get(&host).copied().unwrap_or(NEAR);
         let parcel = Parcel {
             host: address(host),
@@ -80,6 +92,10 @@ impl Bench {
 
     fn put(&mut self, host: u8, port: u16, size: u64) {
         self.put_with(host, port, size, Ecn::NotEct);
+    }
+
+    fn put_count(&self, host: u8, port: u16) -> usize {
+        self.put.get(&(host, port)).copied().unwrap_or(0)
     }
 
     fn fill(&mut self, packets: u32, host: u8, port: u16, size: u64) {

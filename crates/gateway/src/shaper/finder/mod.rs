@@ -12,6 +12,7 @@ mod company;
 mod damping;
 mod flight;
 mod in_mesh;
+mod nearing;
 mod pace;
 mod path;
 mod probes;
@@ -30,10 +31,11 @@ use core::net::IpAddr;
 use libm::exp;
 use meshpace_pacing::{DelayRate, DelayRateConfig};
 use meshpace_units::{Bytes, Instant, Rate, Span};
+use nearing::Nearing;
 use pace::Pace;
 use path::Path;
 use probes::Probes;
-use trips::Trips;
+use trips::{Trip, Trips};
 use uplink::Uplink;
 
 /// What the laws count in.
@@ -42,14 +44,14 @@ const PACKET: Bytes = Bytes(1_500);
 /// of several.
 const WAITING: f64 = 4.0;
 /// A longer packet is no acknowledgement of TCP, whatever its options.
-const ACK: Bytes = Bytes(100);
+pub(super) const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
 /// Where packets wait this many times longer than they should, the rate is at most this many times the traffic that went into
 /// the mesh.
 const LONG: f64 = 1.5;
 const ABOVE: f64 = 1.1;
-/// And it falls this many times faster than it rises.
+/// And it falls this many times faster than it rises at the most, unless somebody talks.
 const FALLS: f64 = 4.0;
 /// No wait counts for more: a packet that takes longer was lost, or its host is gone.
 const LONGEST: Span = Span::from_millis(250);
@@ -118,6 +120,7 @@ pub struct Finder {
     pace: Pace,
     /// Packets of calls.
     calls: Pace,
+    nearing: Nearing,
     company: Company,
     /// Hops to the host that packets wait longest for.
     hops: Option<u32>,
@@ -164,6 +167,7 @@ impl Finder {
             carried: Carried::default(),
             pace: Pace::default(),
             calls: Pace::default(),
+            nearing: Nearing::default(),
             company: Company::default(),
             hops: None,
             uplink: Uplink::default(),
@@ -311,7 +315,8 @@ impl Finder {
     ) -> Option<IpAddr> {
         let (of, trip) = match echo {
             Echo::Probe(host, number) => {
-                (None, self.probes.comes(now, host, number).map(|rtt| (host, rtt, By::Probe)))
+                let rtt = self.probes.comes(now, host, number);
+                (None, rtt.map(|rtt| Trip { host, rtt, by: By::Probe, is_single: false }))
             }
             Echo::Ack(key, _) | Echo::Spin(key, _) => {
                 let of = self.trips.host(&key);
@@ -322,7 +327,11 @@ impl Finder {
         if let (Echo::Ack(..), Some(path)) = (echo, of.and_then(|host| self.paths.get_mut(&host))) {
             path.on_answer(now);
         }
-        let Some((host, rtt, by)) = trip else { return of };
+        let Some(Trip { host, rtt, by, is_single }) = trip else { return of };
+        if is_single && self.may_be_a_timers(now, host, rtt) {
+            (self.heard, self.silent) = (Some(now), now);
+            return of;
+        }
         if let Some(price) = price(host) {
             self.ends(now, host, rtt, by, price);
         }
@@ -359,7 +368,11 @@ impl Finder {
         if let Some(common) = self.common(now, wanted) {
             let times = common.as_secs_f64() / wanted;
             let trip = self.base + common.max(SHORTEST);
-            let config = for_so_many(waits, times);
+            let talks = self.is_beside_calls(now);
+            let config = for_so_many(waits, if talks { times } else { times.min(LONG * FALLS) });
+            let slower = if talks { self.nearing.slower(self.law.rate()) } else { 1.0 };
+            self.nearing.waits(self.law.rate(), times);
+            let config = DelayRateConfig { rise: config.rise * slower, ..config };
             let config = match by {
                 By::Tcp | By::Spin => config,
                 By::Probe => {
@@ -378,8 +391,9 @@ impl Finder {
             // No step is shorter than the longest way takes to answer one.
             self.law.on_round_trip_over(now, self.base, trip);
             if times > LONG {
-                // Unused rate would later let in packets that wait then. What is taken off it is not unused.
-                self.law.bound(ABOVE * self.carried.most() / self.share);
+                // Unused rate would later let in packets that wait then. What is taken off it is not unused, but whoever talks waits no longer for it.
+                let share = if talks { 1.0 } else { self.share };
+                self.law.bound(ABOVE * self.carried.most() / share);
             }
             within(&mut self.law, self.find);
         }
@@ -429,16 +443,11 @@ fn law(begin: f64) -> DelayRate {
     DelayRate::new(DelayRateConfig { start: begin, ..for_so_many(WAITING, 1.0) }).begun()
 }
 
-/// Calm with so many packets waiting. It falls as fast as it rises, and up to four times as fast where packets wait for long: [`damping`]
-/// does the rest at once, and a law that falls far for a burst of newcomers takes long to come back.
+/// Calm with so many packets waiting. It falls as fast as it rises, and faster where packets wait so many times longer than they should. Four times as
+/// fast will do where nobody talks: [`damping`] does the rest at once, and a law that falls far for a burst of newcomers takes long to come back.
 fn for_so_many(packets: f64, times: f64) -> DelayRateConfig {
     let calm = DelayRateConfig::CALM;
-    DelayRateConfig {
-        delta: 1.0 / packets,
-        first: 0.0,
-        fall: calm.rise * (times / LONG).clamp(1.0, FALLS),
-        ..calm
-    }
+    DelayRateConfig { delta: 1.0 / packets, first: 0.0, fall: calm.rise * (times / LONG).max(1.0), ..calm }
 }
 
 fn within(law: &mut DelayRate, find: Find) {

@@ -4,7 +4,7 @@
 //! (schemes.md 2): packets that wait there only cost time. On longer chains packets that follow each other are in the air at once,
 //! and the more there are, the more they collide: there fewer packets carry more. A connection that is alone delays only itself.
 //!
-//! While somebody talks, as few wait as keep anything going. No rate is as exact: so what is in the mesh is counted, and a host of which enough is
+//! While somebody talks, hardly any wait, however few keep the channel busy. No rate is as exact: so what is in the mesh is counted, and a host of which enough is
 //! there has its turn with the next acknowledgement.
 
 use super::{Finder, LOOKS, WAITING};
@@ -16,9 +16,12 @@ const ONE_CHANNEL: u32 = 3;
 /// So many packets of a connection wait that is alone, on such a way and on a longer one; of the former for no longer than this, seconds.
 const ALONE: (f64, f64) = (14.0, 2.0);
 const ALONE_FOR: f64 = 0.12;
-/// This many packets a second that wait for no turn are a call, or several calls; this many packets may wait
-/// beside it.
-const CALLS: (f64, f64) = (10.0, 1.0);
+/// This many packets a second that wait for no turn are a call, or several calls.
+const CALLS: f64 = 10.0;
+/// Beside it what comes in this time may wait, seconds, and this part of a packet at least.
+const BESIDE_CALLS: (f64, f64) = (0.008, 0.3);
+/// A receiver that waits for a second segment before it acknowledges waits no shorter (Linux, TCP_ATO_MIN in include/net/tcp.h).
+const TIMER: Span = Span::from_millis(40);
 /// A host has one packet in the mesh at least.
 const LEAST: f64 = 1.0;
 /// A packet that left and is not acknowledged counts as being in the mesh for twice a round trip, but for this span at
@@ -31,11 +34,23 @@ const CLAIMS: (f64, f64) = (0.7, 0.03);
 const CLAIMED: f64 = 2.0;
 
 impl Finder {
+    /// Whether somebody talks.
+    pub(super) fn is_beside_calls(&self, now: Instant) -> bool {
+        self.calls.rate(now) >= CALLS
+    }
+
+    /// Whether the receiver's timer may have sent the acknowledgement of a single segment, beside a call: hosts have a packet or two in the mesh then,
+    /// so that hardly any acknowledgement answers two.
+    pub(super) fn may_be_a_timers(&self, now: Instant, host: IpAddr, rtt: Span) -> bool {
+        let path = self.paths.get(&host).filter(|_| self.is_beside_calls(now));
+        path.is_some_and(|path| rtt >= path.base() + TIMER)
+    }
+
     /// Packets that may wait in the mesh.
     pub(super) fn waits(&self, now: Instant) -> f64 {
-        let (many, beside) = CALLS;
-        if self.calls.rate(now) >= many {
-            return beside;
+        if self.is_beside_calls(now) {
+            let (time, least) = BESIDE_CALLS;
+            return (self.law.rate() * time).max(least);
         }
         let times = self.uplink.times();
         let waiting = match self.hops {
@@ -66,7 +81,7 @@ impl Finder {
     /// Until when a host's packets stay here, at the latest, while somebody talks: enough of them are in the mesh. That is what an empty way
     /// holds at its pace, and its part of those that may wait.
     pub fn holds(&mut self, now: Instant, host: IpAddr, price: f64) -> Option<Instant> {
-        if self.calls.rate(now) < CALLS.0 {
+        if !self.is_beside_calls(now) {
             return None;
         }
         let path = self.paths.get(&host).filter(|path| path.has_a_say(now))?;

@@ -9,21 +9,39 @@ use meshpace_units::{Instant, Seq, Span};
 /// Segments of a connection that are timed at once.
 const TIMED: usize = 8;
 
+/// A segment on its way.
+#[derive(Clone, Copy, Debug)]
+struct Timed {
+    start: Seq,
+    end: Seq,
+    at: Instant,
+}
+
+/// How long it took until a segment was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Answered {
+    pub rtt: Span,
+    /// No other segment was acknowledged with it: the receiver's timer may have sent that.
+    pub is_single: bool,
+}
+
 /// The segments on their way, oldest first.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segments {
-    on_way: [Option<(Seq, Instant)>; TIMED],
+    on_way: [Option<Timed>; TIMED],
     /// The end of the highest that left.
     highest: Option<Seq>,
     /// What ends here or below is not timed: a hole lay before it (Karn's rule).
     untimed: Option<Seq>,
     /// What left again last, and when.
     again: Option<(Seq, Instant)>,
+    /// The receiver has all before this.
+    acked: Option<Seq>,
 }
 
 impl Segments {
     pub const fn new() -> Self {
-        Self { on_way: [None; TIMED], highest: None, untimed: None, again: None }
+        Self { on_way: [None; TIMED], highest: None, untimed: None, again: None, acked: None }
     }
 
     /// A segment with data leaves. A segment that left before, or that fills a hole, gives no round trip, and neither do all segments
@@ -34,11 +52,11 @@ impl Segments {
         self.highest = Some(highest.later(end));
         if start == highest {
             if let Some(free) = self.on_way.iter_mut().find(|place| place.is_none()) {
-                *free = Some((end, now));
+                *free = Some(Timed { start, end, at: now });
             }
             return None;
         }
-        let gone = self.on_way.iter().flatten().find(|(of, _)| *of == end).map(|(_, at)| *at);
+        let gone = self.on_way.iter().flatten().find(|of| of.end == end).map(|of| of.at);
         let gone = gone.or(self.again.filter(|(of, _)| *of == end).map(|(_, at)| at));
         self.on_way = [None; TIMED];
         self.untimed = self.highest;
@@ -47,17 +65,19 @@ impl Segments {
     }
 
     /// The receiver has all before `ack`: the round trip of the segment that ends there.
-    pub fn acknowledged(&mut self, now: Instant, ack: Seq) -> Option<Span> {
+    pub fn acknowledged(&mut self, now: Instant, ack: Seq) -> Option<Answered> {
         // Data that never left cannot have arrived.
         self.highest.filter(|highest| ack.at_or_before(*highest))?;
-        let found = self.on_way.iter().flatten().find(|(end, _)| *end == ack).map(|(_, at)| *at);
+        let found = self.on_way.iter().flatten().find(|of| of.end == ack).copied();
+        let before = self.acked.replace(self.acked.map_or(ack, |acked| acked.later(ack)));
         self.on_way
             .iter_mut()
-            .filter(|place| place.is_some_and(|(end, _)| end.at_or_before(ack)))
+            .filter(|place| place.is_some_and(|of| of.end.at_or_before(ack)))
             .for_each(|place| *place = None);
-        found
-            .filter(|_| self.untimed.is_none_or(|untimed| ack.after(untimed)))
-            .map(|at| now.saturating_since(at))
+        found.filter(|_| self.untimed.is_none_or(|untimed| ack.after(untimed))).map(|of| Answered {
+            rtt: now.saturating_since(of.at),
+            is_single: before.is_none_or(|before| before == of.start),
+        })
     }
 }
 
@@ -78,7 +98,7 @@ mod tests {
 
     fn acknowledged(segments: &mut Segments, at: u64, n: u32) -> Option<u64> {
         let end = Seq(u32::MAX - 250) + (100 * n + 100);
-        segments.acknowledged(ms(at), end).map(|rtt| rtt.as_micros() / 1_000)
+        segments.acknowledged(ms(at), end).map(|answered| answered.rtt.as_micros() / 1_000)
     }
 
     #[test]
@@ -120,6 +140,21 @@ mod tests {
         assert_eq!(acknowledged(&mut segments, 60, 3), None);
         leaves(&mut segments, 70, 4);
         assert_eq!(acknowledged(&mut segments, 90, 4), Some(20));
+    }
+
+    #[test]
+    fn what_is_acknowledged_alone_is_told() {
+        let mut segments = Segments::new();
+        (0..5).for_each(|n| leaves(&mut segments, 10, n));
+        let mut single = |n: u32| {
+            let end = Seq(u32::MAX - 250) + (100 * n + 100);
+            segments.acknowledged(ms(50), end).map(|answered| answered.is_single)
+        };
+        assert_eq!(
+            [1, 2, 4].map(&mut single),
+            [Some(true), Some(true), Some(false)],
+            "what came before the first is unknown"
+        );
     }
 
     #[test]

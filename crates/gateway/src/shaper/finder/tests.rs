@@ -98,7 +98,26 @@ fn as_many_packets_wait_as_suit_a_connection_that_is_alone() {
         (0..100).for_each(|n| told.finder.goes_untold(ms(4_200 + 20 * n), Bytes(52), false));
         assert_eq!(told.finder.waits(ms(6_200)), waiting);
         (0..100).for_each(|n| told.finder.goes_untold(ms(6_200 + 20 * n), Bytes(200), false));
-        assert_eq!(told.finder.waits(ms(8_200)), 1.0);
+        // What comes in eight milliseconds.
+        assert_eq!(told.finder.waits(ms(8_200)), 0.008 * told.finder.law.rate());
+    }
+}
+
+/// Acknowledgements of single segments that a receiver's timer sends count as no wait beside a call, where hardly any other come.
+#[test]
+fn beside_a_call_a_receivers_timer_is_no_wait() {
+    for talks in [true, false] {
+        let mut told = Script::new();
+        told.runs(1, 1, 0, 20);
+        if talks {
+            (0..20).for_each(|_| told.finder.goes_untold(ms(210), Bytes(200), false));
+        }
+        for n in 20..25 {
+            told.leaves(20 * u64::from(n), 1, 1, n, 1);
+            told.answers(20 * u64::from(n) + 60, 1, 1, n, 1);
+        }
+        let queue = told.finder.queue(ms(600), host(1)).expect("it is heard");
+        assert_eq!(queue < Span::from_millis(40), talks, "{queue:?}");
     }
 }
 

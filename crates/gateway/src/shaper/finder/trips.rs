@@ -46,6 +46,16 @@ pub enum By {
     Probe,
 }
 
+/// A round trip that has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trip {
+    pub host: IpAddr,
+    pub rtt: Span,
+    pub by: By,
+    /// Of a segment that was acknowledged alone.
+    pub is_single: bool,
+}
+
 #[derive(Debug)]
 enum Kind {
     Segments(Box<Segments>),
@@ -105,19 +115,22 @@ impl Trips {
     }
 
     /// A packet came from the mesh: whose round trip it ends, and by what. What its connection has left there is gone after `lasts`.
-    pub fn comes(&mut self, now: Instant, echo: Echo, lasts: Span) -> Option<(IpAddr, Span, By)> {
+    pub fn comes(&mut self, now: Instant, echo: Echo, lasts: Span) -> Option<Trip> {
         let (Echo::Ack(key, _) | Echo::Spin(key, _)) = echo else { return None };
         let flow = self.flows.get_mut(&key)?;
         if let Echo::Ack(_, ack) = echo {
             flow.flight.acknowledged(now, ack);
             self.in_mesh.count(key, flow.host, flow.flight.counts(now, lasts));
         }
-        let (rtt, by) = match (&mut flow.kind, echo) {
-            (Kind::Segments(segments), Echo::Ack(_, ack)) => (segments.acknowledged(now, ack)?, By::Tcp),
-            (Kind::Spin(spin), Echo::Spin(_, bit)) => (spin.comes(now, bit)?, By::Spin),
+        let (rtt, by, is_single) = match (&mut flow.kind, echo) {
+            (Kind::Segments(segments), Echo::Ack(_, ack)) => {
+                let answered = segments.acknowledged(now, ack)?;
+                (answered.rtt, By::Tcp, answered.is_single)
+            }
+            (Kind::Spin(spin), Echo::Spin(_, bit)) => (spin.comes(now, bit)?, By::Spin, false),
             _ => return None,
         };
-        Some((flow.host, rtt, by))
+        Some(Trip { host: flow.host, rtt, by, is_single })
     }
 
     /// Whether one more connection may be followed. The others are timed all the same, and it is not, until one has been silent.
@@ -201,7 +214,7 @@ mod tests {
         trips.leaves(ms(12_500), host, segment(3), LASTS);
         assert_eq!(
             trips.comes(ms(12_540), ack(3), LASTS),
-            Some((host, Span::from_millis(40), By::Tcp)),
+            Some(Trip { host, rtt: Span::from_millis(40), by: By::Tcp, is_single: true }),
             "1 was silent"
         );
         assert!(trips.comes(ms(12_540), ack(1), LASTS).is_none());

@@ -1,0 +1,71 @@
+//! Which packets wait for no turn: a call's.
+//!
+//! Turns go by bytes, and a packet waits while the one before it takes its time at the rate. A call's packets are short, and over a few hops a
+//! call sends more than a flow's share beside downloads of its own host: each packet would wait for its turn. So a short packet leaves at once, and
+//! what comes behind it waits the longer, while such packets take no more than a part of their host's share. If somebody cuts bulk into short
+//! packets, other flows of the same host lose by it, and no other host does.
+
+use super::finder::ACK;
+use super::meter::Meter;
+use super::{Held, Shaper, of};
+use core::net::IpAddr;
+use meshpace_codel::FlowHash;
+use meshpace_units::{Bytes, Instant, Rate};
+
+/// A packet of a call is longer than an acknowledgement, and no longer than this: G.711 sends 360 bytes every 40 ms, headers included (RFC
+/// 3551, section 4.5.14).
+const SHORT: Bytes = Bytes(400);
+/// What calls of a host have of its share at the most.
+const PART: (u64, u64) = (3, 4);
+/// So much of that may leave at once; and so much of the rate, of all hosts together.
+const AHEAD: Bytes = Bytes(1_500);
+const AHEAD_OF_ALL: Bytes = Bytes(3_000);
+
+/// What a host's calls had of its share.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Calls(Meter);
+
+impl Calls {
+    /// A packet leaves that costs so much, of a host that may have this rate.
+    fn leaves(&mut self, now: Instant, share: Rate, cost: u64) {
+        let (part, of) = PART;
+        let share = Rate::bits_per_sec(share.as_bits_per_sec() / of * part);
+        let ahead = share.time_to_send(AHEAD).unwrap_or_default();
+        self.0.charge(now, share, cost, ahead);
+    }
+}
+
+impl<P> Shaper<P> {
+    /// Whether a packet waits for no turn. Then those of its flow that wait go with it.
+    pub(super) fn passes(&self, now: Instant, host: IpAddr, flow: FlowHash, size: Bytes) -> bool {
+        let Some(aggregate) = self.hosts.get(&host).filter(|_| size > ACK && size <= SHORT) else {
+            return false;
+        };
+        let ahead = self.config.rate.time_to_send(Bytes(self.config.cost(AHEAD_OF_ALL, &aggregate.terms)));
+        let waiting = aggregate.queues.of(flow);
+        ahead.is_some_and(|ahead| self.meter.free_at() <= now + ahead)
+            && aggregate.calls.0.is_ready(now)
+            && aggregate.held_by_cap(now).is_none()
+            && waiting.is_none_or(|waiting| waiting.longest() <= SHORT && waiting.bytes() <= AHEAD)
+    }
+
+    /// The latest packet of a flow leaves, after those that wait.
+    pub(super) fn pass(&mut self, now: Instant, host: IpAddr, flow: FlowHash, latest: (Held<P>, Bytes)) {
+        let waiting = self.change(host, |aggregate, _, _| aggregate.queues.take_of(flow));
+        let aggregate = of(&mut self.hosts, host);
+        let weight = u64::from(aggregate.terms.weight.max(1));
+        let all = self.weights - aggregate.weight() + weight;
+        let share = Rate::bits_per_sec(self.config.rate.as_bits_per_sec() / all * weight);
+        for next in waiting.into_iter().chain([latest]) {
+            let aggregate = of(&mut self.hosts, host);
+            aggregate.calls.leaves(now, share, self.config.cost(next.1, &aggregate.terms));
+            let left = self.leaves(now, host, next, now, true);
+            self.leaving.push_back(left);
+        }
+        let aggregate = of(&mut self.hosts, host);
+        if !aggregate.turn.is_listed() {
+            self.idle.insert((aggregate.seen, host));
+            self.forget_idle();
+        }
+    }
+}
