@@ -16,7 +16,7 @@ mod plan;
 mod record;
 
 use crate::Failure;
-use crate::control::protocol::{Reply, Request, Status};
+use crate::control::protocol::{Reply, Request, Status, SubnetMode};
 use crate::control::{Client, SocketArgs, unexpected};
 use judge::Outcome;
 use meshpace_linux::{Poller, Signals, monotonic_now};
@@ -24,6 +24,7 @@ use meshpace_units::{Instant, Span};
 use plan::Plan;
 use record::{Block, Record};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -169,9 +170,6 @@ fn go_on(args: &Args, plan: &Plan, blocks: &mut Vec<Block>) -> Result<bool, Fail
     let (signals, mut poller) = (Signals::new().map_err(broken)?, Poller::new().map_err(broken)?);
     poller.add(&signals, 0).map_err(broken)?;
     let before = status(&args.socket)?;
-    for subnet in before.subnets.iter().filter(|subnet| subnet.mode != before.mode) {
-        eprintln!("meshpaced: {} keeps {} through the trial", subnet.prefix, subnet.mode);
-    }
     if let Some(doubt) = before.doubts.iter().find(|doubt| doubt.contradicts && !args.anyway) {
         return Err(Failure::User(format!("{}; {}; --anyway tries all the same", doubt.found, doubt.remedy)));
     }
@@ -182,9 +180,9 @@ fn go_on(args: &Args, plan: &Plan, blocks: &mut Vec<Block>) -> Result<bool, Fail
         Ok(signalled && signals.next().map_err(broken)?.is_some())
     };
     eprintln!("meshpaced: {}", page::beginning(plan, next, &before.mode, &args.file));
-    let mut ended = Ok(true);
+    let (mut ended, mut kept) = (Ok(true), BTreeSet::new());
     for number in next..plan.blocks() {
-        match block(&args.socket, plan, number, &mut waits) {
+        match block(&args.socket, plan, number, &mut kept, &mut waits) {
             Ok(Some(block)) => {
                 let line = serde_json::to_string(&block).expect("a block has a JSON form");
                 writeln!(file, "{line}").map_err(broken)?;
@@ -208,11 +206,17 @@ fn block(
     socket: &SocketArgs,
     plan: &Plan,
     number: u64,
+    kept: &mut BTreeSet<String>,
     waits: &mut impl FnMut(Span) -> Result<bool, Failure>,
 ) -> Result<Option<Block>, Failure> {
     let paced = plan.is_paced(number);
     let begun = monotonic_now();
     set(socket, if paced { "pace" } else { "observe" })?;
+    for subnet in keep(&*status(socket)?, paced) {
+        if kept.insert(subnet.prefix.clone()) {
+            eprintln!("meshpaced: trial: {} keeps {}: its mode is its own", subnet.prefix, subnet.mode);
+        }
+    }
     let counts = begun + (plan.block() / SETTLES).min(SETTLES_MOST);
     let end = begun + plan.block();
     let (mut record, mut due) = (Record::default(), begun);
@@ -232,6 +236,12 @@ fn block(
             return Ok(Some(record.end(number, paced, unix_time())));
         }
     }
+}
+
+/// The subnets whose mode is not that of the block: they have one of their own, which a reload of the file takes away if it was set at run
+/// time. Which they are can be seen only once the mode is another than theirs.
+fn keep(status: &Status, paced: bool) -> impl Iterator<Item = &SubnetMode> {
+    status.subnets.iter().filter(move |subnet| (subnet.mode == "pace") != paced)
 }
 
 /// Waits until then; true if a signal came.
@@ -321,18 +331,24 @@ mod tests {
         let number = (0..6).find(|&number| !plan.is_paced(number)).unwrap();
         // Time passes without waiting for it: the loop looks at the clock by itself.
         let mut waits = |_| Ok(false);
-        let told = block(&socket, &plan, number, &mut waits).unwrap().expect("no signal");
+        let (how, me) = (crate::control::How::default(), crate::events::By { uid: 0, pid: 1 });
+        let subnet = "10.1.2.0/24".parse().ok();
+        running.daemon().set_mode("observe", subnet, how, me).unwrap();
+        let mut kept = BTreeSet::new();
+        let told = block(&socket, &plan, number, &mut kept, &mut waits).unwrap().expect("no signal");
+        assert!(kept.is_empty(), "both are observed");
         assert!(!running.daemon().config().is_pacing(), "observe");
         assert_eq!((told.block, told.paced, told.looks), (number, false, 2));
         let hosts: Vec<_> = told.hosts_bps.keys().map(String::as_str).collect();
         assert_eq!(hosts, ["10.1.2.1", "10.1.2.2"]);
         assert!(told.delay_s.is_some_and(|[half, ..]| (half / 0.052 - 1.0).abs() < 0.03), "{told:?}");
         let number = (0..6).find(|&number| plan.is_paced(number)).unwrap();
-        assert_eq!(block(&socket, &plan, number, &mut |_| Ok(true)).unwrap(), None);
+        assert_eq!(block(&socket, &plan, number, &mut kept, &mut |_| Ok(true)).unwrap(), None);
+        assert_eq!(kept, ["10.1.2.0/24".to_owned()].into(), "it was observed before the trial began");
         assert!(running.daemon().config().is_pacing());
         assert!(status(&socket).unwrap().guard.is_none(), "the trial compares by itself");
         server.stop();
-        assert!(block(&socket, &plan, number, &mut waits).is_err(), "no daemon");
+        assert!(block(&socket, &plan, number, &mut kept, &mut waits).is_err(), "no daemon");
     }
 
     #[test]

@@ -36,7 +36,7 @@ fn rows(outcome: &Outcome) -> (Vec<Row>, Vec<Row>) {
 
 fn cells(figure: &Figure, form: fn(f64) -> String) -> [String; 4] {
     let ratio = match figure.ratio {
-        None => "-".to_owned(),
+        None => "takes two groups".to_owned(),
         Some([ratio, low, high]) if high > WIDE * low => format!("{ratio:.3} (too few groups)"),
         Some([ratio, low, high]) => format!("{ratio:.3} ({low:.3} to {high:.3})"),
     };
@@ -191,7 +191,9 @@ mod tests {
         assert_eq!(cells(&wide, bit_rate)[2], "0.572 (too few groups)");
         let page = html(&outcome, &plan, 6);
         assert!(
-            page.contains("<th>&lt;10.1.2.3&gt;</th><td>1.2 Mbit/s</td><td>1 Mbit/s</td><td>-</td>"),
+            page.contains(
+                "<th>&lt;10.1.2.3&gt;</th><td>1.2 Mbit/s</td><td>1 Mbit/s</td><td>takes two groups</td>"
+            ),
             "{page}"
         );
         assert!(page.contains("pacing pays") && !page.contains("Jain"), "{page}");
