@@ -22,6 +22,9 @@ const CALLS: f64 = 10.0;
 const BESIDE_CALLS: (f64, f64) = (0.008, 0.3);
 /// A receiver that waits for a second segment before it acknowledges waits no shorter (Linux, TCP_ATO_MIN in include/net/tcp.h).
 const TIMER: Span = Span::from_millis(40);
+/// The same holds where more hosts than these are heard, and more than this share of all packets is lost: a download of many has a packet or
+/// two under way, and each that is lost costs its sender a timer that doubles (bench/hosts.py, `crowd`).
+const MANY: (usize, f64) = (8, 0.005);
 /// A host has one packet in the mesh at least.
 const LEAST: f64 = 1.0;
 /// A packet that left and is not acknowledged counts as being in the mesh for twice a round trip, but for this span at
@@ -92,8 +95,8 @@ impl Finder {
         (there >= room).then(|| self.trips.ends().unwrap_or(now).max(now + LOOKS))
     }
 
-    /// How long packets count as waiting, seconds, while a far host has less than its part of the air and loses packets: in the air of near ones
-    /// they are lost and do not wait.
+    /// How long packets count as waiting, seconds, while a far host has less than its part of the air and loses packets, or many hosts lose
+    /// some: in the air of near ones they are lost and do not wait.
     pub(super) fn claimed(&self, now: Instant, wanted: f64) -> f64 {
         let heard = || self.paths.values().filter(|path| path.is_heard(now));
         let nearest = heard().map(|path| path.price()).fold(f64::INFINITY, f64::min);
@@ -103,6 +106,10 @@ impl Finder {
             let has = path.pace(now) * path.price();
             path.price() > nearest && has < less * part && path.loses(now) > lost
         });
-        if claims { CLAIMED * wanted } else { 0.0 }
+        let lost: f64 = heard().map(|path| path.loses(now) * path.pace(now)).sum();
+        let (many, part) = MANY;
+        let are_lost =
+            heard().count() > many && lost > part * heard().map(|path| path.pace(now)).sum::<f64>();
+        if claims || are_lost { CLAIMED * wanted } else { 0.0 }
     }
 }

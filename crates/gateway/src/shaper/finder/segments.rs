@@ -37,16 +37,28 @@ pub(super) struct Segments {
     again: Option<(Seq, Instant)>,
     /// The receiver has all before this.
     acked: Option<Seq>,
+    /// What never left: it was lost before it came here, or was dropped here.
+    missing: Option<(Seq, Seq)>,
+    /// A segment of that on its way, which the receiver misses: its end is acknowledged as soon as it has come (RFC 5681, section 4.2).
+    fills: Option<(Seq, Instant)>,
 }
 
 impl Segments {
     pub const fn new() -> Self {
-        Self { on_way: [None; TIMED], highest: None, untimed: None, again: None, acked: None }
+        Self {
+            on_way: [None; TIMED],
+            highest: None,
+            untimed: None,
+            again: None,
+            acked: None,
+            missing: None,
+            fills: None,
+        }
     }
 
-    /// A segment with data leaves. A segment that left before, or that fills a hole, gives no round trip, and neither do all segments
-    /// on their way: acknowledgements that jump over the segments behind the hole tell how long the hole was open. A segment that its
-    /// sender sends again took at least as long as it has been gone; returns that time.
+    /// A segment with data leaves. A segment that left before gives no round trip, and behind a hole neither do all segments on their way:
+    /// acknowledgements that jump over the segments behind the hole tell how long the hole was open. What fills it and leaves for the first time
+    /// does. A segment that its sender sends again took at least as long as it has been gone; returns that time.
     pub fn leaves(&mut self, now: Instant, start: Seq, end: Seq) -> Option<Span> {
         let highest = self.highest.unwrap_or(start);
         self.highest = Some(highest.later(end));
@@ -61,6 +73,15 @@ impl Segments {
         self.on_way = [None; TIMED];
         self.untimed = self.highest;
         self.again = Some((end, now));
+        self.fills = None;
+        if start.after(highest) {
+            self.missing = Some((highest, start));
+        } else if let Some((from, to)) =
+            self.missing.filter(|(from, to)| start == *from && end.at_or_before(*to))
+        {
+            self.fills = Some((end, now)).filter(|_| self.acked == Some(from));
+            self.missing = Some((end, to)).filter(|_| end != to);
+        }
         gone.map(|at| now.saturating_since(at))
     }
 
@@ -74,6 +95,9 @@ impl Segments {
             .iter_mut()
             .filter(|place| place.is_some_and(|of| of.end.at_or_before(ack)))
             .for_each(|place| *place = None);
+        if let Some((_, at)) = self.fills.take_if(|(end, _)| end.at_or_before(ack)) {
+            return Some(Answered { rtt: now.saturating_since(at), is_single: false });
+        }
         found.filter(|_| self.untimed.is_none_or(|untimed| ack.after(untimed))).map(|of| Answered {
             rtt: now.saturating_since(of.at),
             is_single: before.is_none_or(|before| before == of.start),
@@ -155,6 +179,30 @@ mod tests {
             [Some(true), Some(true), Some(false)],
             "what came before the first is unknown"
         );
+    }
+
+    /// The third segment was dropped at the gateway. What its sender sends again leaves for the first time, and is acknowledged as it comes;
+    /// if it leaves once more, nothing tells which of both was.
+    #[test]
+    fn what_fills_a_hole_and_never_left_is_timed() {
+        for again in [false, true] {
+            let mut segments = Segments::new();
+            (0..2).for_each(|n| leaves(&mut segments, 10 * u64::from(n), n));
+            (3..6).for_each(|n| leaves(&mut segments, 10 * u64::from(n), n));
+            assert_eq!(acknowledged(&mut segments, 60, 1), None, "behind it all are untimed");
+            leaves(&mut segments, 70, 2);
+            if again {
+                leaves(&mut segments, 80, 2);
+            }
+            assert_eq!(acknowledged(&mut segments, 90, 1), None, "a duplicate");
+            assert_eq!(acknowledged(&mut segments, 100, 5), (!again).then_some(30));
+        }
+        // While something before it is missing, too, that may be why the acknowledgement comes.
+        let mut segments = Segments::new();
+        leaves(&mut segments, 0, 0);
+        leaves(&mut segments, 20, 2);
+        leaves(&mut segments, 30, 1);
+        assert_eq!(acknowledged(&mut segments, 60, 2), None);
     }
 
     #[test]

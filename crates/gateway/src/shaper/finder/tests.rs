@@ -157,3 +157,20 @@ fn a_far_host_that_loses_packets_has_a_claim_on_its_part_of_the_air() {
         assert_eq!(told.finder.claimed(ms(1_002), 0.02), claimed, "{price} {lost}");
     }
 }
+
+/// One packet in thirty to each host leaves again, while others are answered.
+#[test]
+fn many_hosts_that_lose_packets_count_as_waiting() {
+    for hosts in [8, 9] {
+        let mut told = Script::new();
+        for to in 1..=hosts {
+            told.runs(to, 1, 0, 30);
+            assert_eq!(told.finder.claimed(ms(300), 1.0), 0.0, "nothing is lost");
+        }
+        for to in 1..=hosts {
+            told.leaves(300, to, 2, 0, 1);
+            told.leaves(500, to, 2, 0, 1);
+        }
+        assert_eq!(told.finder.claimed(ms(500), 1.0) > 1.0, hosts == 9, "{hosts}");
+    }
+}
