@@ -33,7 +33,7 @@ use meshpace_pacing::{DelayRate, DelayRateConfig};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use nearing::Nearing;
 use pace::Pace;
-use path::{LATEST, Path};
+use path::Path;
 use probes::Probes;
 use trips::{Trip, Trips};
 use uplink::Uplink;
@@ -136,8 +136,6 @@ pub struct Finder {
     base: Span,
     /// How long it took to tell the wait that counts.
     lag: Span,
-    /// When the latest round trips of all hosts came, the last first.
-    latest: [Instant; LATEST],
     /// When a packet left last, and since when nothing has been heard while packets leave.
     left: Option<Instant>,
     silent: Instant,
@@ -180,7 +178,6 @@ impl Finder {
             share: 1.0,
             base: Span::ZERO,
             lag: Span::ZERO,
-            latest: [Instant::ZERO; LATEST],
             left: None,
             silent: Instant::ZERO,
             heard: None,
@@ -356,8 +353,6 @@ impl Finder {
     fn on_round_trip(&mut self, now: Instant, host: IpAddr, rtt: Span, by: By, price: f64) {
         let before = self.heard.replace(now).unwrap_or(now);
         self.silent = now;
-        self.latest.rotate_right(1);
-        self.latest[0] = now;
         if !self.paths.contains_key(&host) && self.paths.len() >= self.hosts_max {
             self.paths.retain(|_, path| path.is_known(now));
             if self.paths.len() >= self.hosts_max {
@@ -386,11 +381,8 @@ impl Finder {
                     DelayRateConfig { samples: 1, rise: config.rise * up, fall: config.fall * down, ..config }
                 }
             };
-            // In the time that its host takes to tell what a step did it goes no further than two. That packets wait too little every host
-            // tells: of many hosts each tells seldom.
-            let all = now.saturating_since(self.latest[LATEST - 1]);
-            let lag = if times < 1.0 { self.lag.min(all) } else { self.lag };
-            let steps = (lag.as_secs_f64() / (2.0 * trip.as_secs_f64())).max(1.0);
+            // In the time that its host takes to tell what a step did it goes no further than two.
+            let steps = (self.lag.as_secs_f64() / (2.0 * trip.as_secs_f64())).max(1.0);
             self.law.set_config(DelayRateConfig {
                 rise: config.rise / steps,
                 fall: config.fall / steps,

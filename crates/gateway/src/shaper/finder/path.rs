@@ -7,7 +7,7 @@ use meshpace_units::{Instant, Rate, Span};
 
 /// Round trips of a host of which the least counts: a delayed acknowledgement, or a frame sent seven times, is no queue. Echoes are not
 /// delayed, and come seldom: each counts.
-pub(super) const LATEST: usize = 3;
+const LATEST: usize = 3;
 const LATEST_ECHOES: usize = 1;
 /// These tell of no longer ago.
 const LAG: Span = Span::from_secs(2);

@@ -24,7 +24,7 @@ const BESIDE_CALLS: (f64, f64) = (0.008, 0.3);
 const TIMER: Span = Span::from_millis(40);
 /// The same holds where more hosts than these are heard, and more than this share of all packets is lost: a download of many has a packet or
 /// two under way, and each that is lost costs its sender a timer that doubles (bench/hosts.py, `crowd`).
-const MANY: (usize, f64) = (8, 0.005);
+const MANY: (usize, f64) = (8, 0.01);
 /// A host has one packet in the mesh at least.
 const LEAST: f64 = 1.0;
 /// A packet that left and is not acknowledged counts as being in the mesh for twice a round trip, but for this span at
