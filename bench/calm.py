@@ -333,7 +333,8 @@ def limits(seeds: int) -> None:
     """With a small window, with a filter behind an announced window."""
     small = [(name, got(wired(1, True).set("defaults.window", 64), name, seeds)) for name in ("linux-cubic", "calm")]
     print("window of 64, 1 hop up:", [f"{name} {one}" for name, one in small])
-    print("calm-gateway with a filter, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay="ack-filter"))
+    for relay in ("drop-tail", "ack-filter"):
+        print(f"calm-gateway, relay = {relay}, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay=relay))
 
 
 VALUES = tomllib.loads((SCENARIOS.parent / "papers" / "calm" / "paper.toml").read_text(encoding="utf-8"))["values"]
