@@ -203,10 +203,16 @@ def test_rules_change_without_losing_what_waits(net: Net) -> None:
     """Between watching a sample and pacing all the firewall's rules change: the kernel's queue keeps its packets."""
     with Daemon(net, "observe") as daemon, Bulk(net) as bulk:
         bulk.moves(1.5)
-        before = len(daemon.said())
+        inside = ("ip", "netns", "exec", net.gw)
+
+        def sampled() -> bool:
+            saved = (("iptables-legacy-save",), ("iptables-nft-save",), ("nft", "list", "ruleset"))
+            return any("samples_" in run(*inside, *words, check=False) for words in saved)
+
+        assert sampled()
         daemon.write("pace")
         daemon.reload()
-        wait_for(lambda: "replaced" in daemon.said()[before:])
+        wait_for(lambda: not sampled())
         traffic = daemon.status()["traffic"]
         # Packets may come between the two looks; what the kernel has lost the daemon holds for long.
         queue = run("ip", "netns", "exec", net.gw, "cat", "/proc/net/netfilter/nfnetlink_queue").split()

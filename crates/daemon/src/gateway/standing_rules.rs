@@ -59,9 +59,9 @@ impl StandingRules {
         match rules::install(&plan, self.made.as_ref()) {
             Ok(installed) => {
                 let words = installed.to_string();
-                // Each block of a guard or of a trial changes them.
-                let news =
-                    self.in_force.is_none() || self.made.as_ref().is_none_or(|made| made.differs(&installed));
+                // Each block of a guard or of a trial samples anew, or no longer.
+                let news = self.in_force.as_ref().is_none_or(|before| !before.is_but_for_samples(&plan))
+                    || self.made.as_ref().is_none_or(|made| made.differs(&installed));
                 if news {
                     eprintln!("meshpaced: {words}");
                 }

@@ -95,6 +95,13 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// True if the other one has the same rules, but that it queues a sample or all.
+    #[must_use]
+    pub fn is_but_for_samples(&self, other: &Self) -> bool {
+        let whole = |plan: &Self| Self { sample: None, ..plan.clone() };
+        whole(self) == whole(other)
+    }
+
     /// The rules that a configuration asks for: all TCP to and from the mesh's interfaces and subnets, and where hosts are shaped
     /// everything to them, and from them where the rate is found.
     #[must_use]
