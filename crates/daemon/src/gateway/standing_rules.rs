@@ -59,8 +59,8 @@ impl StandingRules {
         match rules::install(&plan, self.made.as_ref()) {
             Ok(installed) => {
                 let words = installed.to_string();
-                // Each block of a guard or of a trial samples anew, or no longer.
-                let news = self.in_force.as_ref().is_none_or(|before| !before.is_but_for_samples(&plan))
+                // Each block of a guard or of a trial has another mode.
+                let news = self.in_force.as_ref().is_none_or(|before| !before.is_but_for_the_mode(&plan))
                     || self.made.as_ref().is_none_or(|made| made.differs(&installed));
                 if news {
                     eprintln!("meshpaced: {words}");

@@ -95,11 +95,12 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// True if the other one has the same rules, but that it queues a sample or all.
+    /// True if the other one has the same rules, but for what the mode says: whether a sample or all is queued, and whether TCP or whatever
+    /// there is.
     #[must_use]
-    pub fn is_but_for_samples(&self, other: &Self) -> bool {
-        let whole = |plan: &Self| Self { sample: None, ..plan.clone() };
-        whole(self) == whole(other)
+    pub fn is_but_for_the_mode(&self, other: &Self) -> bool {
+        let alike = |plan: &Self| Self { sample: None, whatever: Whatever::None, ..plan.clone() };
+        alike(self) == alike(other)
     }
 
     /// The rules that a configuration asks for: all TCP to and from the mesh's interfaces and subnets, and where hosts are shaped
