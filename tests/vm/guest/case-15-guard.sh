@@ -36,7 +36,7 @@ say "${refused:0:200}"
 check "no sch_fq while nothing is paced" "$(on gw tc qdisc show dev mesh0 | grep -c 'fq 4d50:') == 0"
 before=$(moves 2)
 said=$(ask mode pace --anyway --wait)
-check "the guard takes it back" "$? == 1 && $(grep -c 'went back to the modes of before: in 1 pairs' <<<"$said") == 1"
+check "the guard takes it back" "$? == 1 && $(grep -c 'went back to the modes of before: in 1 pair ' <<<"$said") == 1"
 say "$(tr '\n' ' ' <<<"$said" | tail -c 300)"
 check "it observes again" "$(ask status --json | tr -d ' \n' | grep -c '"mode":"observe".*"state":"went-back"') == 1"
 waits 5 no_fq
