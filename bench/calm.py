@@ -14,18 +14,14 @@ calm_oracle.py has what open loops get at best.
 from __future__ import annotations
 
 import argparse
-import itertools
 import statistics
-import tomllib
-from pathlib import Path
-from typing import NamedTuple
 
 import meshpace
+from calm_runs import HOPS, chain, got, load, pair, table, wired
+from calm_trains import gateway_trains, trains, waiting
 
-SCENARIOS = Path(__file__).resolve().parents[1] / "scenarios"
 SENDERS = ("linux-cubic", "linux-bbr", "vegas", "cubic-thin", "linux-bbr-thin", "calm")
 GATEWAYS = ("linux-cubic", "tcp-gap", "calm-gateway", "calm-edge", "calm")
-HOPS = (1, 2, 3, 4, 6, 8, 10)
 CONSTANTS = {
     "dr_delta": (0.35, 0.7, 1.4),
     "dr_gain": (0.05, 0.1, 0.2),
@@ -45,64 +41,6 @@ CONSTANTS = {
     "thin_tail": ("50ms", "100ms", "200ms"),
     "thin_share": (4, 8, 16),
 }
-
-
-class Got(NamedTuple):
-    """Of several seeds."""
-
-    goodput: float
-    delay: float
-    jain: float
-    timeouts: int
-
-    def __str__(self) -> str:
-        return f"{self.goodput:.0f} @ {self.delay:.0f}"
-
-
-def load(name: str, seconds: int, rts: str = "always") -> meshpace.Scenario:
-    scenario = meshpace.Scenario.load(str(SCENARIOS / f"{name}.toml")).set("routing.protocol", "static")
-    scenario.set("radio.rts", rts).set("defaults.window", 512)
-    return scenario.set("measure.duration", f"{seconds}s").set("measure.warmup", "20s")
-
-
-def chain(hops: int, rts: str) -> meshpace.Scenario:
-    return load("chain-adhoc", 60, rts).set("topology.hops", hops).set("flow.0.to", f"n{hops}")
-
-
-def wired(hops: int, up: bool) -> meshpace.Scenario:
-    scenario = load("demo-chain", 60).set("topology.hops", hops)
-    return scenario if up else scenario.set("flow", [{"from": "B", "to": "n0"}])
-
-
-def pair(way: str) -> meshpace.Scenario:
-    ends = {"up": ("A1 B", "A2 B"), "down": ("B A1", "B A2"), "mix": ("A1 B", "B A2")}[way]
-    flows = [dict(zip(("from", "to"), end.split(), strict=True)) for end in ends]
-    return load("demo-parallel", 120).set("flow", flows)
-
-
-def got(
-    scenario: meshpace.Scenario,
-    scheme: str | type[meshpace.Formula],
-    seeds: int,
-    first: int = 1,
-    **parameters: float | str,
-) -> Got:
-    for key, value in parameters.items():
-        scenario.set(f"scheme.{scheme}.{key}", value)
-    goodputs, delays, jains, timeouts = [], [], [], 0
-    for seed in range(first, first + seeds):
-        result = meshpace.run(scenario, scheme=scheme, seed=seed)
-        flows = result["flows"]
-        goodputs.append(sum(flow["goodput_bps"] for flow in flows) / 1e3)
-        delays.append(1e3 * statistics.mean(flow["delay_mean_s"] or 0.0 for flow in flows))
-        jains.append((result["jain_windows"] or {}).get("10") or 1.0)
-        timeouts += sum(flow["timeouts"] for flow in flows)
-    return Got(statistics.mean(goodputs), statistics.mean(delays), statistics.mean(jains), timeouts)
-
-
-def table(head: list[str], rows: list[list[str]]) -> None:
-    for row in (head, ["---"] * len(head), *rows):
-        print("| " + " | ".join(row) + " |", flush=True)
 
 
 def chains(seeds: int) -> None:
@@ -335,97 +273,6 @@ def limits(seeds: int) -> None:
     print("window of 64, 1 hop up:", [f"{name} {one}" for name, one in small])
     for relay in ("drop-tail", "ack-filter"):
         print(f"calm-gateway, relay = {relay}, 4 hops down:", got(wired(4, False), "calm-gateway", seeds, relay=relay))
-
-
-VALUES = tomllib.loads((SCENARIOS.parent / "papers" / "calm" / "paper.toml").read_text(encoding="utf-8"))["values"]
-GROUNDS: dict[str, dict[str, object]] = {"error curves": VALUES["n"] | VALUES["curves"], "papers": VALUES["n"]}
-"""802.11n on the grounds of the study `calm`."""
-TRAINS: tuple[tuple[str, dict[str, float | str]], ...] = (
-    ("linux-cubic", {}), ("linux-bbr", {}), ("cubic-thin", {}),
-    ("calm", {"dr_unit": 1}), ("calm", {"dr_unit": 8}), ("calm", {}),
-)  # fmt: skip
-
-
-def adhoc(hops: int, *ends: tuple[int, int]) -> meshpace.Scenario:
-    flows = [{"from": f"n{a}", "to": f"n{b}"} for a, b in ends]
-    return load("chain-adhoc", 60).set("topology.hops", hops).set("flow", flows)
-
-
-def on(ground: str, of: meshpace.Scenario) -> meshpace.Scenario:
-    for key, value in GROUNDS[ground].items():
-        of.set(key, value)
-    return of
-
-
-def mbit(
-    of: meshpace.Scenario, scheme: str | type[meshpace.Formula], seeds: int, first: int = 1, **keys: float | str
-) -> str:
-    one = got(of.copy(), scheme, seeds, first, **keys)
-    shared = f", {one.jain:.3f}" if len(of.resolve(1)["flows"]) > 1 else ""
-    return f"{one.goodput / 1e3:.2f} @ {one.delay:.1f}{shared}"
-
-
-def trains(seeds: int) -> None:
-    """On 802.11n: packets one by one, trains of what one access carries, and others."""
-    names = [", ".join([scheme, *(f"{key} = {value}" for key, value in keys.items())]) for scheme, keys in TRAINS]
-    paths = [(f"{h} hop{'s' if h > 1 else ''}", adhoc(h, (0, h))) for h in (1, 2, 4, 8)]
-    paths += [(f"{h} hops, opposite flows", adhoc(h, (0, h), (h, 0))) for h in (4, 8)]
-    paths += [
-        (
-            f"{h} hop{'s' if h > 1 else ''} {'up' if up else 'down'}",
-            wired(h, up).set("topology.wired_rate", "1Gbps"),
-        )
-        for h in (1, 4)
-        for up in (True, False)
-    ]
-    for ground in GROUNDS:
-        rows = [
-            [name, *(mbit(on(ground, of.copy()), scheme, seeds, **keys) for scheme, keys in TRAINS)]
-            for name, of in paths
-        ]
-        print(f"ground = {ground}")
-        table(["path", *names], rows)
-
-
-def gateway_trains(seeds: int) -> None:
-    """On 802.11n: a gateway whose packets leave one by one, and by what one access carries."""
-    schemes = [(scheme, most) for scheme in ("tcp-gap", "calm-gateway") for most in (1, 4, 16)]
-    for ground in GROUNDS:
-        rows = []
-        for h in (1, 2, 4, 8):
-            of = on(ground, wired(h, up=False).set("topology.wired_rate", "1Gbps"))
-            trained = [mbit(of, scheme, seeds, gap_trains=most) for scheme, most in schemes]
-            rows.append([f"{h}", mbit(of, "linux-cubic", seeds), *trained])
-        print(f"ground = {ground}")
-        table(["hops down", "linux-cubic", *(f"{scheme}, {most}" for scheme, most in schemes)], rows)
-
-
-DELTAS = (1.5, 1.2, 1.05, 0.7, 0.55)
-
-
-def waiting(seeds: int) -> None:
-    """On 802.11n: how many trains wait."""
-    paths = [(f"{h} hop{'s' if h > 1 else ''}", adhoc(h, (0, h))) for h in (1, 2, 4, 8)]
-    paths += [("4 hops, opposite", adhoc(4, (0, 4), (4, 0)))]
-    for ground in GROUNDS:
-        rows = [
-            [f"{delta}", *(mbit(on(ground, of.copy()), "calm", seeds, dr_delta_trains=delta) for _, of in paths)]
-            for delta in DELTAS
-        ]
-        shorter = [mbit(on(ground, of.copy()), "calm", seeds, dr_unit=12) for _, of in paths]
-        rows.append(["1.2, `dr_unit` = 12", *shorter])
-        print(f"ground = {ground}")
-        table(["`dr_delta_trains`", *(name for name, _ in paths)], rows)
-    # Where a frame takes 64 packets or 256, on the ground of the study `radios-later`.
-    high = {"radio.width": "80MHz", "radio.frequency": "5.21GHz", "radio.tx_power": "16dBm", "defaults.window": 2048}
-    later = []
-    for standard, h in itertools.product(("802.11ac", "802.11ax"), (4, 8)):
-        of = on("error curves", adhoc(h, (0, h))).set("measure.duration", "15s").set("measure.warmup", "5s")
-        for key, value in (high | {"radio.standard": standard}).items():
-            of.set(key, value)
-        later.append((f"{standard}, {h} hops", of))
-    rows = [[f"{delta}", *(mbit(of, "calm", seeds, dr_delta_trains=delta) for _, of in later)] for delta in DELTAS]
-    table(["`dr_delta_trains`", *(name for name, _ in later)], rows)
 
 
 COMPARATORS = (

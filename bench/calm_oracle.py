@@ -28,7 +28,8 @@ import statistics
 from typing import NamedTuple
 
 import meshpace
-from calm import GROUNDS, HOPS, adhoc, chain, load, mbit, on, table
+from calm_runs import HOPS, chain, load, table
+from calm_trains import GROUNDS, adhoc, mbit, on
 
 _ACKS = (8, 16)
 _WINDOWS = (1, 2, 3, 4, 6, 8, 12, 16, 24, 32)

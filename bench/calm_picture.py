@@ -13,7 +13,7 @@ import math
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from calm import got, pair
+from calm_runs import got, pair
 
 POINTS: tuple[tuple[str, str, dict[str, float | str]], ...] = (
     ("calm", "calm", {}), ("BBR, thin", "linux-bbr-thin", {}), ("CUBIC, thin", "cubic-thin", {}),
