@@ -71,22 +71,23 @@ impl<P> FairQueues<P> {
     /// The next packet, if it is of a flow that has just begun or sends little.
     #[must_use]
     pub fn newcomer(&self) -> Option<&P> {
-        let hash = self.turns.newcomer()?;
-        let index = self.flows.binary_search_by_key(&hash, |entry| entry.0).ok()?;
+        let index = self.index(self.turns.newcomer()?)?;
         self.flows[index].1.queue.first()
+    }
+
+    fn index(&self, hash: u32) -> Option<usize> {
+        self.flows.binary_search_by_key(&hash, |entry| entry.0).ok()
     }
 
     /// The queue of a flow, if it has been used.
     #[must_use]
     pub fn of(&self, flow: FlowHash) -> Option<&Fifo<P>> {
-        let found = self.flows.binary_search_by_key(&flow.queue(self.hashes), |entry| entry.0);
-        found.ok().map(|index| &self.flows[index].1.queue)
+        self.index(flow.queue(self.hashes)).map(|index| &self.flows[index].1.queue)
     }
 
     /// Takes out what waits in the queue of a flow, in order; its turn stays.
     pub fn take_of(&mut self, flow: FlowHash) -> Vec<(P, Bytes)> {
-        let found = self.flows.binary_search_by_key(&flow.queue(self.hashes), |entry| entry.0);
-        let Ok(index) = found else { return Vec::new() };
+        let Some(index) = self.index(flow.queue(self.hashes)) else { return Vec::new() };
         let queue = &mut self.flows[index].1.queue;
         let taken: Vec<(P, Bytes)> = core::iter::from_fn(|| queue.pop_head()).collect();
         self.len -= taken.len();

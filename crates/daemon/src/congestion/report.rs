@@ -202,8 +202,8 @@ fn explained(flow: &Flow, unit: u32) -> String {
     }
     if let Some((queue, base)) = flow.queue.zip(flow.base) {
         let unit = f64::from(unit);
-        let holds = flow.rate * base / unit;
         let packets = flow.rate * base;
+        let holds = packets / unit;
         let scale = if packets > LONG { (packets / LONG).sqrt() } else { 1.0 };
         let burst = f64::from(flow.burst);
         let delta = if unit > 1.0 { DELTA_TRAINS } else { DELTA };

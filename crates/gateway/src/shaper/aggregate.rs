@@ -112,7 +112,7 @@ impl<P> Aggregate<P> {
     pub fn load(&self) -> u64 {
         let packets = self.len() as u64;
         let more = u128::from(self.cost) * u128::from(packets.saturating_sub(1)) / u128::from(packets.max(1));
-        u64::try_from(more).unwrap_or(u64::MAX) / u64::from(self.terms.weight.max(1))
+        u64::try_from(more).unwrap_or(u64::MAX) / self.shares()
     }
 
     /// Packets that wait.
@@ -120,9 +120,14 @@ impl<P> Aggregate<P> {
         self.queues.len()
     }
 
-    /// What it counts for among the hosts whose packets wait.
+    /// Its shares of the rate beside other hosts.
+    pub fn shares(&self) -> u64 {
+        u64::from(self.terms.weight.max(1))
+    }
+
+    /// Those, while packets of it wait.
     pub fn weight(&self) -> u64 {
-        if self.queues.is_empty() { 0 } else { u64::from(self.terms.weight.max(1)) }
+        if self.queues.is_empty() { 0 } else { self.shares() }
     }
 
     /// When its cap lets a packet leave.

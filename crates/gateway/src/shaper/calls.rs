@@ -5,9 +5,11 @@
 //! what comes behind it waits the longer, while such packets take no more than a part of their host's share. If somebody cuts bulk into short
 //! packets, other flows of the same host lose by it, and no other host does.
 
+use super::aggregate::Aggregate;
 use super::finder::ACK;
 use super::meter::Meter;
-use super::{Held, Shaper, of};
+use super::{Held, Shaper, ShaperConfig, of};
+use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_codel::FlowHash;
 use meshpace_units::{Bytes, Instant, Rate};
@@ -35,28 +37,33 @@ impl Calls {
     }
 }
 
-impl<P> Shaper<P> {
-    /// Whether a packet waits for no turn. Then those of its flow that wait go with it.
-    pub(super) fn passes(&self, now: Instant, host: IpAddr, flow: FlowHash, size: Bytes) -> bool {
-        let Some(aggregate) = self.hosts.get(&host).filter(|_| size > ACK && size <= SHORT) else {
-            return false;
-        };
-        let ahead = self.config.rate.time_to_send(Bytes(self.config.cost(AHEAD_OF_ALL, &aggregate.terms)));
-        let waiting = aggregate.queues.of(flow);
-        ahead.is_some_and(|ahead| self.meter.free_at() <= now + ahead)
-            && aggregate.calls.0.is_ready(now)
-            && aggregate.held_by_cap(now).is_none()
-            && waiting.is_none_or(|waiting| waiting.longest() <= SHORT && waiting.bytes() <= AHEAD)
+/// Whether a packet waits for no turn, where the next turn is at `free_at`. Then those of its flow that wait go with it.
+pub(super) fn passes<P>(
+    aggregate: &Aggregate<P>,
+    config: &ShaperConfig,
+    free_at: Instant,
+    now: Instant,
+    flow: FlowHash,
+    size: Bytes,
+) -> bool {
+    if size <= ACK || size > SHORT {
+        return false;
     }
+    let ahead = config.rate.time_to_send(Bytes(config.cost(AHEAD_OF_ALL, &aggregate.terms)));
+    let waiting = aggregate.queues.of(flow);
+    ahead.is_some_and(|ahead| free_at <= now + ahead)
+        && aggregate.calls.0.is_ready(now)
+        && aggregate.held_by_cap(now).is_none()
+        && waiting.is_none_or(|waiting| waiting.longest() <= SHORT && waiting.bytes() <= AHEAD)
+}
 
-    /// The latest packet of a flow leaves, after those that wait.
-    pub(super) fn pass(&mut self, now: Instant, host: IpAddr, flow: FlowHash, latest: (Held<P>, Bytes)) {
-        let waiting = self.change(host, |aggregate, _, _| aggregate.queues.take_of(flow));
+impl<P> Shaper<P> {
+    /// Packets of a host leave, which wait for no turn.
+    pub(super) fn pass(&mut self, now: Instant, host: IpAddr, packets: Vec<(Held<P>, Bytes)>) {
         let aggregate = of(&mut self.hosts, host);
-        let weight = u64::from(aggregate.terms.weight.max(1));
-        let all = self.weights - aggregate.weight() + weight;
-        let share = Rate::bits_per_sec(self.config.rate.as_bits_per_sec() / all * weight);
-        for next in waiting.into_iter().chain([latest]) {
+        let all = self.weights - aggregate.weight() + aggregate.shares();
+        let share = Rate::bits_per_sec(self.config.rate.as_bits_per_sec() / all * aggregate.shares());
+        for next in packets {
             let aggregate = of(&mut self.hosts, host);
             aggregate.calls.leaves(now, share, self.config.cost(next.1, &aggregate.terms));
             let left = self.leaves(now, host, next, now, true);

@@ -121,17 +121,24 @@ impl<P> Shaper<P> {
         if self.len == 0 {
             self.busy = now;
         }
-        self.change(host, |aggregate, _, _| {
+        let (flow, free_at) = (flow.mixed(), self.meter.free_at());
+        let passing = self.change(host, |aggregate, config, _| {
             if is_new || now.saturating_since(aggregate.asked) >= FRESH {
                 (aggregate.terms, aggregate.asked) = (terms(), now);
             }
             aggregate.seen = now;
+            let held = Held { packet, ecn, mark: false, since: now, sign };
+            if !calls::passes(aggregate, config, free_at, now, flow, size) {
+                aggregate.push(now, flow, size, held);
+                return None;
+            }
+            let mut packets = aggregate.queues.take_of(flow);
+            packets.push((held, size));
+            Some(packets)
         });
-        let (flow, held) = (flow.mixed(), Held { packet, ecn, mark: false, since: now, sign });
-        if self.passes(now, host, flow, size) {
-            return self.pass(now, host, flow, (held, size));
+        if let Some(packets) = passing {
+            return self.pass(now, host, packets);
         }
-        self.change(host, |aggregate, _, _| aggregate.push(now, flow, size, held));
         let aggregate = of(&mut self.hosts, host);
         self.turns.join(host, &mut aggregate.turn, self.config.turn(&aggregate.terms));
         self.let_on(now, host);

@@ -20,8 +20,6 @@ const MOST: u32 = 6;
 const GIVEN_UP: u32 = 32;
 /// Segments between two trains that ask, at first and at last; it doubles from one to the next.
 const ASKS: (u32, u32) = (4, 1024);
-/// Less than this of a segment is what rounding leaves.
-const ROUNDING: f64 = 0.01;
 /// Of trains that cannot grow any more one in so many asks.
 const SELDOM: u32 = 8;
 
@@ -49,6 +47,8 @@ pub struct Unit {
 impl Unit {
     /// The smallest train: it asks for two acknowledgements, each of two segments at least.
     pub const SMALLEST: u32 = 4;
+    /// Less than this of a segment is what rounding leaves.
+    pub const ROUNDING: f64 = 0.01;
 
     /// A packet, until acknowledgements say otherwise; `most` segments at the most.
     #[must_use]
@@ -105,7 +105,7 @@ impl Unit {
     /// Whether what was acknowledged last is a whole unit that came at once.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.size == 1 || self.segments + ROUNDING >= f64::from(self.size)
+        self.size == 1 || self.segments + Self::ROUNDING >= f64::from(self.size)
     }
 
     /// Whether the latest train asks for an acknowledgement of its first half.

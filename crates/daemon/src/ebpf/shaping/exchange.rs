@@ -117,8 +117,6 @@ impl From<c::Shaped> for Shaped {
 pub struct All {
     /// What was done.
     pub shaped: Shaped,
-    /// When all that has come will have left, at the rate.
-    pub work: Instant,
     /// Packets that wait.
     pub waiting: u64,
     /// What was counted.
@@ -132,8 +130,8 @@ impl All {
         let times = first..first + all.waiting.len() as u64;
         let waiting = times.map(|time| u64::from(busy(&all.waiting, time))).sum();
         let c::All { shaped: c::Shaped { cost, bytes, .. }, uplink, calls, .. } = *all;
-        let work = Instant::from_nanos(all.work);
-        Self { shaped: all.shaped.into(), work, waiting, sums: Sums { cost, bytes, work, uplink, calls } }
+        let sums = Sums { cost, bytes, work: Instant::from_nanos(all.work), uplink, calls };
+        Self { shaped: all.shaped.into(), waiting, sums }
     }
 }
 

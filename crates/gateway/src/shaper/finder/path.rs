@@ -192,9 +192,14 @@ impl Path {
         self.lost.on_packet(now, 1.0);
     }
 
+    /// Packets to it a second that are lost.
+    pub fn losses(&self, now: Instant) -> f64 {
+        self.lost.rate(now)
+    }
+
     /// The share of its packets that is lost.
     pub fn loses(&self, now: Instant) -> f64 {
-        self.lost.rate(now) / self.pace(now).max(f64::MIN_POSITIVE)
+        self.losses(now) / self.pace(now).max(f64::MIN_POSITIVE)
     }
 
     /// Something was answered since what has been gone for so long left.

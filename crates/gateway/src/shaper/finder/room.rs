@@ -7,7 +7,7 @@
 //! While somebody talks, hardly any wait, however few keep the channel busy. No rate is as exact: so what is in the mesh is counted, and a host of which enough is
 //! there has its turn with the next acknowledgement.
 
-use super::{Finder, LOOKS, WAITING};
+use super::{Finder, LOOKS, Path, WAITING};
 use core::net::IpAddr;
 use meshpace_units::{Instant, Rate, Span};
 
@@ -22,9 +22,6 @@ const CALLS: f64 = 10.0;
 const BESIDE_CALLS: (f64, f64) = (0.008, 0.3);
 /// A receiver that waits for a second segment before it acknowledges waits no shorter (Linux, TCP_ATO_MIN in include/net/tcp.h).
 const TIMER: Span = Span::from_millis(40);
-/// The same holds where more hosts than these are heard, and more than this share of all packets is lost: a download of many has a packet or
-/// two under way, and each that is lost costs its sender a timer that doubles (bench/hosts.py, `crowd`).
-const MANY: (usize, f64) = (8, 0.01);
 /// A host has one packet in the mesh at least.
 const LEAST: f64 = 1.0;
 /// A packet that left and is not acknowledged counts as being in the mesh for twice a round trip, but for this span at
@@ -35,6 +32,9 @@ const LASTS: (Span, Span) = (Span::from_millis(50), Span::from_secs(1));
 const CLAIMS: (f64, f64) = (0.7, 0.03);
 /// Then packets count as waiting so many times longer than they should.
 const CLAIMED: f64 = 2.0;
+/// The same holds where more hosts than these are heard, and more than this share of all packets is lost: a download of many has a packet or
+/// two under way, and each that is lost costs its sender a timer that doubles (bench/hosts.py, `crowd`).
+const MANY: (usize, f64) = (8, 0.01);
 
 impl Finder {
     /// Whether somebody talks.
@@ -106,10 +106,9 @@ impl Finder {
             let has = path.pace(now) * path.price();
             path.price() > nearest && has < less * part && path.loses(now) > lost
         });
-        let lost: f64 = heard().map(|path| path.loses(now) * path.pace(now)).sum();
+        let sum = |of: fn(&Path, Instant) -> f64| heard().map(|path| of(path, now)).sum::<f64>();
         let (many, part) = MANY;
-        let are_lost =
-            heard().count() > many && lost > part * heard().map(|path| path.pace(now)).sum::<f64>();
+        let are_lost = heard().count() > many && sum(Path::losses) > part * sum(Path::pace);
         if claims || are_lost { CLAIMED * wanted } else { 0.0 }
     }
 }

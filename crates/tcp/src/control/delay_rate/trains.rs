@@ -7,8 +7,6 @@ use core::ops::Range;
 use meshpace_pacing::{DelayRate, Pacer, TrainsInFlight, Unit};
 use meshpace_units::{Instant, Span};
 
-/// Less than this of a segment is what rounding leaves.
-const ROUNDING: f64 = 0.01;
 /// The rate stays below a train an empty round trip while a second one has to wait.
 const BELOW_ONE: f64 = 0.999;
 
@@ -113,7 +111,7 @@ impl Trains {
     pub(super) fn window(&self) -> Option<f64> {
         let unit = f64::from(self.unit.size());
         let most = f64::from(self.allowed.count()) * unit;
-        let room = self.flight <= most - unit + ROUNDING;
+        let room = self.flight <= most - unit + Unit::ROUNDING;
         (unit > 1.0).then(|| if room { most } else { self.flight.min(most) })
     }
 
