@@ -326,16 +326,30 @@ class Terminal:
         os.write(self.descriptor, keys.encode())
 
     def ends(self) -> int:
-        """Waits for the command to end and tells how it ended."""
+        """Waits for the command to end, reads all it wrote and tells how it ended."""
         end = time.monotonic() + PATIENCE_S
+        while not self._reads_to_the_end():
+            assert time.monotonic() < end, "it goes on"
         while True:
-            if select.select([self.descriptor], [], [], 0.1)[0]:
-                with suppress(OSError):  # the other end is closed
-                    self.seen += os.read(self.descriptor, 65536)
             done, status = os.waitpid(self.pid, os.WNOHANG)
             if done:
                 return os.waitstatus_to_exitcode(status)
-            assert time.monotonic() < end, "it goes on"
+            assert time.monotonic() < end, "its terminal is closed and it goes on"
+            time.sleep(0.01)
+
+    def _reads_to_the_end(self) -> bool:
+        """Reads what is there for a tenth of a second: whether the command has closed its terminal.
+
+        The terminal's end comes after all bytes; the process may be gone before they are read.
+        """
+        if not select.select([self.descriptor], [], [], 0.1)[0]:
+            return False
+        try:
+            more = os.read(self.descriptor, 65536)
+        except OSError:  # Linux says EIO once the other end is closed and nothing is left
+            return True
+        self.seen += more
+        return not more
 
 
 @pytest.mark.parametrize("how", ["key", "signal"])
