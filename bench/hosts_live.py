@@ -119,10 +119,10 @@ def subnet(host: int) -> str:
 
 
 PLAIN = Gateway("plain", "observe", "")
-AUTO = Gateway("hosts, rate auto, flows free", "pace", '[hosts]\nrate = "auto"\nby = "bytes"\nflows = "free"\n')
+AUTO = Gateway("hosts, rate auto, flows free", "pace", '[hosts]\nrate = "auto"\nby = "bytes"\n')
 PACED = Gateway("the first paced by TCP-GAP", "observe", subnet(0))
-FREE = Gateway("hosts, flows free", "pace", HOSTS + 'flows = "free"\n')
-BOTH = Gateway("hosts, the first paced by TCP-GAP", "observe", HOSTS + subnet(0))
+FREE = Gateway("hosts, flows free", "pace", HOSTS)
+BOTH = Gateway("hosts, the first paced by TCP-GAP", "observe", HOSTS + 'flows = "paced"\n' + subnet(0))
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def measure(gateway: Shaping, second: int | None, seconds: float, folder: Path) 
 
 def carried(rate: str | None, flows: int, seconds: float, folder: Path) -> float:
     """What so many downloads get over veth, Mbit/s: through a gateway that shapes at this rate, or only watches."""
-    more = "" if rate is None else f'[hosts]\nrate = "{rate}"\nby = "bytes"\nflows = "free"\n'
+    more = "" if rate is None else f'[hosts]\nrate = "{rate}"\nby = "bytes"\n'
     with Net(folder, None, room="b") as net, Daemon(net, "observe" if rate is None else "pace", more=more):
         words = ["ip", "netns", "exec"]
         server = subprocess.Popen([*words, net.srv, "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL)

@@ -166,6 +166,17 @@ fn rate(
     if flow.direction == "up" || (law.is_none() && other_law.is_none()) {
         return;
     }
+    if flow.treatment == "shape" {
+        say!(
+            out,
+            "Rate to the mesh: its part of its host's share. It has no pace of its own; its packets take turns with its host's, and \
+             its host with others (`meshpaced status` lists them)."
+        );
+        if let Some(forecast) = forecast {
+            foretell(out, flow, forecast, forecasts.as_ref());
+        }
+        return;
+    }
     let Some(interval) = flow.interval_s else {
         say!(
             out,
@@ -260,7 +271,7 @@ fn upward(out: &mut String, flow: &Flow) {
     } else {
         say!(
             out,
-            "Rate to the Internet: set by the host in the mesh. The flow is only watched, so the gateway tells it nothing.",
+            "Rate to the Internet: set by the host in the mesh. The flow has no pace here, so the gateway tells it nothing.",
         );
     }
 }

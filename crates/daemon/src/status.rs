@@ -83,10 +83,9 @@ fn summary(out: &mut String, status: &Status) {
         out,
         "flows",
         format!(
-            "{} known: {} paced, {} observed, {} capped, {} bypassing; {} opened since the start",
+            "{} known: {}, {} capped, {} bypassing; {} opened since the start",
             flows.known,
-            flows.paced,
-            flows.observed,
+            flows.in_words(),
             flows.capped,
             flows.bypassing,
             count(flows.opened)

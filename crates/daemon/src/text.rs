@@ -7,11 +7,12 @@ use std::io::{self, Write};
 /// What stands where nothing is known.
 pub const UNKNOWN: &str = "-";
 
-/// A treatment as the configuration and the reports write it.
+/// A treatment as the configuration and the reports write it; `shaped`: everything that goes into the mesh waits for its host's turn.
 #[must_use]
-pub const fn treatment_name(treatment: Treatment) -> &'static str {
+pub const fn treatment_name(treatment: Treatment, shaped: bool) -> &'static str {
     match treatment {
         Treatment::Pace => "pace",
+        Treatment::Observe if shaped => "shape",
         Treatment::Observe => "observe",
     }
 }

@@ -1,22 +1,25 @@
 //! What is done with a flow: the mode of its mesh host, and under `pace` which share of the flows is paced (A/B).
 
-use crate::config::{Config, Flows, Mode, Policy};
+use crate::config::{Config, Mode, Policy};
 use meshpace_gateway::{Endpoint, FlowKey, Treatment};
 use std::net::IpAddr;
 
-/// How a flow is treated; `None`: it passes unread.
+/// How a flow is treated; `None`: it passes unread. Where flows are left to the shaper of hosts, none has more than that.
 #[must_use]
 pub fn treatment(config: &Config, key: &FlowKey) -> Option<Treatment> {
-    let Policy { mode, paced_share, .. } = config.policy(key.wireless.address);
-    // Where flows are left to the shaper of hosts, they are watched.
-    let free = config.hosts.flows == Flows::Free && config.shaper().is_some();
-    match mode {
-        Mode::Pace if free => Some(Treatment::Observe),
+    let paced = !config.leaves_flows_free() && is_chosen(config, key);
+    match config.policy(key.wireless.address).mode {
         Mode::Off => None,
-        Mode::Observe => Some(Treatment::Observe),
-        Mode::Pace if paced_share >= 1.0 || draw(config.ab_seed, key) < paced_share => Some(Treatment::Pace),
-        Mode::Pace => Some(Treatment::Observe),
+        Mode::Pace if paced => Some(Treatment::Pace),
+        Mode::Pace | Mode::Observe => Some(Treatment::Observe),
     }
+}
+
+/// True if the flow is one of those that the mode `pace` acts on, be it by a law of its own or at the shaper of hosts.
+#[must_use]
+pub fn is_chosen(config: &Config, key: &FlowKey) -> bool {
+    let Policy { mode, paced_share, .. } = config.policy(key.wireless.address);
+    mode == Mode::Pace && (paced_share >= 1.0 || draw(config.ab_seed, key) < paced_share)
 }
 
 /// Where a flow stands between 0 and 1 (excluded): it is paced where the paced share is larger. The same in both

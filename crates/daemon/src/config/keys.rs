@@ -156,11 +156,11 @@ static HOSTS: Section = Section {
         .default("\"bytes\""),
         Key::new(
             "flows",
-            Kind::Choice(&["paced", "free"]),
-            "Whether flows of hosts whose mode is pace have the pace of [law] before they meet the shaper, or are left to it (free). With a pace each, \
-             a host with more flows gets more; left to it, hosts share equally.",
+            Kind::Choice(&["free", "paced"]),
+            "Whether flows of hosts whose mode is pace are left to the shaper (free), or have the pace of [law] before they meet it. Left to it, \
+             hosts share equally; with a pace each, a host with more flows gets more.",
         )
-        .default("\"paced\""),
+        .default("\"free\""),
         Key::new("overhead", bytes(0, 10_000), "Bytes that a packet costs beside its own.").default("0"),
         Key::new(
             "quantum",

@@ -447,6 +447,12 @@ impl Config {
         self.hosts.shaper.filter(|_| self.is_pacing())
     }
 
+    /// True if flows are left to the shaper of hosts: none has a law of its own.
+    #[must_use]
+    pub fn leaves_flows_free(&self) -> bool {
+        self.hosts.flows == Flows::Free && self.shaper().is_some()
+    }
+
     /// True if packets may go on as the kernel has them, offloaded segments in one piece. That is so if nothing is paced, because no packet
     /// is held or changed then; or if flows are left to the shaper, at a rate at which the largest packet takes no longer than a burst.
     #[must_use]

@@ -148,7 +148,7 @@ impl Parameter {
                 "relay",
                 Meaning::Hook,
                 Some(
-                    "What sees each packet of paced flows between the gateway and the Internet, both ways, under datapath = \"nfqueue\".",
+                    "What sees each packet between the gateway and the Internet, both ways, of flows whose mode is pace, under datapath = \"nfqueue\".",
                 ),
             ),
             "local_retransmission" => (

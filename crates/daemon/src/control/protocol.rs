@@ -17,6 +17,7 @@ pub use hosts::{FoundRate, HostShare, Hosts};
 pub use law::{Law, OtherLaw, Standing, Step};
 
 use super::sort::SortKey;
+use crate::text::count;
 use serde::{Deserialize, Serialize};
 
 /// Version of the protocol; changes only when a key's meaning does. New keys may appear at any time.
@@ -214,7 +215,7 @@ pub struct Share {
     pub wireless_rtt_s: Option<f64>,
     /// The number of wireless hops.
     pub hops: Option<u32>,
-    /// `pace` or `observe`.
+    /// `pace`, `shape` (no pace of its own; its packets wait for its host's turn) or `observe`.
     pub treatment: String,
     /// True if data of the flow wait or are on their way, as [`Flow::outstanding`].
     #[serde(default)]
@@ -228,6 +229,9 @@ pub struct FlowCounts {
     pub known: usize,
     /// Flows that are paced.
     pub paced: usize,
+    /// Flows without a pace of their own, whose packets wait for their host's turn.
+    #[serde(default)]
+    pub shaped: usize,
     /// Flows that are only watched.
     pub observed: usize,
     /// Flows under a cap of goodput control.
@@ -238,6 +242,18 @@ pub struct FlowCounts {
     pub opened: u64,
     /// Flows forgotten to make room for others, since the daemon began.
     pub evicted: u64,
+}
+
+impl FlowCounts {
+    /// What is done with them: `3 paced, 0 observed`, or, where hosts are shaped and so no flow is only watched, `0 paced, 3 shaped`.
+    pub(crate) fn in_words(&self) -> String {
+        let (paced, shaped, observed) =
+            (count(self.paced as u64), count(self.shaped as u64), count(self.observed as u64));
+        match self.shaped {
+            0 => format!("{paced} paced, {observed} observed"),
+            _ => format!("{paced} paced, {shaped} shaped"),
+        }
+    }
 }
 
 /// Totals since the daemon began, and what is held now.
@@ -334,7 +350,7 @@ pub struct Flow {
     /// Where the flow's data go: `down` (to the mesh, paced here), `up` (to the Internet, paced by the sender), `both` or
     /// `none`.
     pub direction: String,
-    /// `pace` or `observe`.
+    /// `pace`, `shape` (no pace of its own; its packets wait for its host's turn) or `observe`.
     pub treatment: String,
     /// True if packets of the flow wait for their turn: it is paced, and does not bypass a full buffer.
     pub paced: bool,
@@ -426,7 +442,7 @@ pub struct Detail {
     pub other_law: Option<OtherLaw>,
     /// What goodput control found of the flow; `None` if goodput control is off or does not count the flow.
     pub goodput_control: Option<Standing>,
-    /// What pacing would give the flow; `None` if the flow is paced, or sends nothing to the mesh.
+    /// What pacing would give the flow; `None` if the flow is paced, sends nothing to the mesh, or is left to the shaper of hosts.
     #[serde(default)]
     pub forecast: Option<Forecast>,
     /// How far off such forecasts were on this mesh.

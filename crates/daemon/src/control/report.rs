@@ -23,6 +23,7 @@ const SMALLEST: usize = 5;
 /// The daemon as a whole.
 pub(crate) fn status(snapshot: &Snapshot, config: &Config, doubts: &[plausible::Doubt]) -> Status {
     let of_treatment = |treatment| snapshot.flows.iter().filter(|flow| flow.treatment == treatment).count();
+    let (unpaced, shaped) = (of_treatment(Treatment::Observe), snapshot.shapes());
     let (counters, driver) = (&snapshot.counters, &snapshot.driver);
     Status {
         version: env!("CARGO_PKG_VERSION").into(),
@@ -36,7 +37,8 @@ pub(crate) fn status(snapshot: &Snapshot, config: &Config, doubts: &[plausible::
         flows: FlowCounts {
             known: snapshot.known,
             paced: of_treatment(Treatment::Pace),
-            observed: of_treatment(Treatment::Observe),
+            shaped: if shaped { unpaced } else { 0 },
+            observed: if shaped { 0 } else { unpaced },
             capped: snapshot.flows.iter().filter(|flow| flow.stats.cap.is_some()).count(),
             bypassing: snapshot.flows.iter().filter(|flow| bypasses(flow)).count(),
             opened: counters.opened,
@@ -226,7 +228,7 @@ pub(crate) fn fairness(snapshot: &Snapshot) -> Fairness {
             share: goodput as f64 / mean?,
             wireless_rtt_s: flow.stats.wireless_rtt.map(Span::as_secs_f64),
             hops: flow.hops,
-            treatment: treatment_name(flow.treatment).into(),
+            treatment: treatment_name(flow.treatment, snapshot.shapes()).into(),
             outstanding: flow.stats.outstanding,
         })
     };
@@ -255,7 +257,7 @@ pub(super) fn flow(report: &FlowReport, snapshot: &Snapshot, config: &Config) ->
         wireless: end_name(&stats.key.wireless),
         wired: end_name(&stats.key.wired),
         direction: direction.into(),
-        treatment: treatment_name(report.treatment).into(),
+        treatment: treatment_name(report.treatment, snapshot.shapes()).into(),
         paced: stats.paced,
         outstanding: stats.outstanding,
         hops: report.hops,
@@ -335,7 +337,11 @@ pub(super) fn detail(detail: &FlowDetail, snapshot: &Snapshot, config: &Config) 
                 left_alone_runs: standing.left_alone_runs,
             },
         ),
-        forecast: detail.explanation.forecast.map(|told| forecast(told, detail.report.segment)),
+        // Where flows are left to the shaper of hosts, no mode gives this one a pace.
+        forecast: (!config.leaves_flows_free())
+            .then_some(detail.explanation.forecast)
+            .flatten()
+            .map(|told| forecast(told, detail.report.segment)),
         forecasts: None,
     }
 }

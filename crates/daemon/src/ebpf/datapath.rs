@@ -7,7 +7,7 @@ use super::kernel::{Kernel, KernelCounters};
 use super::opening::{Opened, paces, prepare, shaper, unprepare};
 use super::qdisc;
 use super::shaping::{self, Hosts};
-use crate::config::{Config, Flows, Mode};
+use crate::config::{Config, Mode};
 use crate::data_thread::{Asking, Channel};
 use crate::hops::{Directory, ReceivedTtl, WirelessPath};
 use crate::state::{
@@ -59,8 +59,7 @@ impl Chosen {
         let paces = |mode: Option<Mode>| mode.is_none_or(|mode| mode == Mode::Pace);
         let shares = |share: Option<f64>| share.is_none_or(|share| share >= 1.0);
         let Config { mode, paced_share, subnets, .. } = &*self.config;
-        let free = self.config.hosts.flows == Flows::Free && self.config.shaper().is_some();
-        let all = !free
+        let all = !self.config.leaves_flows_free()
             && paces(Some(*mode))
             && shares(Some(*paced_share))
             && subnets.iter().all(|subnet| paces(subnet.mode) && shares(subnet.paced_share));

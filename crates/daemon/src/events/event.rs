@@ -190,7 +190,7 @@ pub enum Event {
 pub struct FlowOpened {
     /// Its name: the end in the mesh, a dash, the end in the Internet.
     pub flow: String,
-    /// `pace` or `observe`.
+    /// `pace`, `shape` or `observe`.
     pub treatment: &'static str,
     /// Wireless hops, if known.
     pub hops: Option<u32>,
@@ -203,7 +203,7 @@ pub struct FlowOpened {
 pub struct FlowClosed {
     /// Its name.
     pub flow: String,
-    /// `pace` or `observe`.
+    /// `pace`, `shape` or `observe`.
     pub treatment: &'static str,
     /// Seconds since it was opened.
     pub age_s: f64,

@@ -60,6 +60,19 @@ fn a_watched_flow_is_told_what_pacing_would_do() {
 }
 
 #[test]
+fn a_flow_left_to_the_shaper_has_its_hosts_share() {
+    let mut detail = example::detail();
+    (detail.flow.treatment, detail.flow.paced) = ("shape".into(), false);
+    let text = render(&detail);
+    assert!(
+        text.contains("treated as shape\n")
+            && text.contains("Rate to the mesh: its part of its host's share."),
+        "{text}"
+    );
+    assert!(!text.contains("only watched") && !text.contains("Paced, it would"), "{text}");
+}
+
+#[test]
 fn what_cannot_be_told_says_why() {
     let mut detail = example::detail();
     detail.flow.treatment = "observe".into();

@@ -7,8 +7,8 @@ use super::engine::side;
 use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::hops::Directory;
-use crate::treatment::treatment;
-use meshpace_gateway::{FlowKey, Side, TcpView, Treatment};
+use crate::treatment::is_chosen;
+use meshpace_gateway::{FlowKey, Side, TcpView};
 use meshpace_hook::{Direction, Hooked, Leaving, Met, Passing, Rewrite};
 use meshpace_units::{Bytes, Ecn, Instant, Seq};
 use std::collections::{BTreeMap, VecDeque};
@@ -191,8 +191,8 @@ impl HookedEngine {
             ecn: Ecn::NotEct,
             whole,
         };
-        let paced = treatment(config, &FlowKey::new(side, &view)) == Some(Treatment::Pace);
-        (whole && !arrival.unfinished && paced && !packet.signed).then_some(side)
+        let chosen = is_chosen(config, &FlowKey::new(side, &view));
+        (whole && !arrival.unfinished && chosen && !packet.signed).then_some(side)
     }
 
     fn meet_hook(&mut self, now: Instant, packet: Waiting) -> Result<Waiting, Stays> {

@@ -10,7 +10,7 @@ use crate::hops::Directory;
 use crate::plausible::{Changes, Facts, Machine, Plausibility};
 use crate::state::{DriverCounters, FlowReport, Snapshot};
 use crate::text::treatment_name;
-use meshpace_gateway::{Counters, FlowKey, Treatment};
+use meshpace_gateway::{Counters, FlowKey};
 use meshpace_units::{Bytes, Instant, Span};
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -96,7 +96,7 @@ struct LastOfFlow {
     key: FlowKey,
     opened: Instant,
     last_activity: Instant,
-    treatment: Treatment,
+    treatment: &'static str,
     capped: bool,
     down: Bytes,
     up: Bytes,
@@ -107,13 +107,13 @@ struct LastOfFlow {
 }
 
 impl LastOfFlow {
-    fn of(flow: &FlowReport) -> Self {
+    fn of(flow: &FlowReport, shaped: bool) -> Self {
         let stats = &flow.stats;
         Self {
             key: stats.key,
             opened: flow.opened,
             last_activity: flow.last_activity,
-            treatment: flow.treatment,
+            treatment: treatment_name(flow.treatment, shaped),
             capped: stats.cap.is_some(),
             down: flow.down.bytes,
             up: flow.up.bytes,
@@ -131,14 +131,14 @@ impl Differences {
         let last = self.last.take();
         let mut events = Vec::new();
         let flows = last.as_ref().map_or(&[][..], |last| &last.flows);
-        let opened = of_flows(flows, &now.flows, &mut events);
+        let opened = of_flows(flows, now, &mut events);
         if let Some(last) = last {
             let began = now.counters.opened.saturating_sub(last.counters.opened);
             let count = began.saturating_sub(opened);
             tell(count > 0, &mut events, Event::ShortFlows { count });
             of_totals(&last, now, &mut events);
         }
-        let flows = now.flows.iter().map(LastOfFlow::of).collect();
+        let flows = now.flows.iter().map(|flow| LastOfFlow::of(flow, now.shapes())).collect();
         self.last = Some(Last { counters: now.counters, driver: now.driver, flows });
         events
     }
@@ -151,8 +151,8 @@ fn tell(happened: bool, events: &mut Vec<Event>, event: Event) {
 }
 
 /// The flows of both snapshots side by side, as both are in the order of keys. Returns how many are new.
-fn of_flows(before: &[LastOfFlow], after: &[FlowReport], events: &mut Vec<Event>) -> u64 {
-    let (mut before, mut after) = (before.iter().peekable(), after.iter().peekable());
+fn of_flows(before: &[LastOfFlow], now: &Snapshot, events: &mut Vec<Event>) -> u64 {
+    let (mut before, mut after) = (before.iter().peekable(), now.flows.iter().peekable());
     let mut opened = 0;
     loop {
         let order = match (before.peek(), after.peek()) {
@@ -167,7 +167,7 @@ fn of_flows(before: &[LastOfFlow], after: &[FlowReport], events: &mut Vec<Event>
             (Some(old), Some(new)) if old.opened == new.opened => of_flow(old, new, events),
             _ => {
                 events.extend(old.map(closed));
-                events.extend(new.map(self::opened));
+                events.extend(new.map(|flow| self::opened(flow, now.shapes())));
                 opened += u64::from(new.is_some());
             }
         }
@@ -186,10 +186,10 @@ fn of_flow(old: &LastOfFlow, new: &FlowReport, events: &mut Vec<Event>) {
     }
 }
 
-fn opened(flow: &FlowReport) -> Event {
+fn opened(flow: &FlowReport, shaped: bool) -> Event {
     Event::FlowOpened(FlowOpened {
         flow: flow_name(&flow.stats.key),
-        treatment: treatment_name(flow.treatment),
+        treatment: treatment_name(flow.treatment, shaped),
         hops: flow.hops,
         hop_source: flow.hop_source.name(),
     })
@@ -198,7 +198,7 @@ fn opened(flow: &FlowReport) -> Event {
 fn closed(flow: &LastOfFlow) -> Event {
     Event::FlowClosed(FlowClosed {
         flow: flow_name(&flow.key),
-        treatment: treatment_name(flow.treatment),
+        treatment: flow.treatment,
         age_s: flow.last_activity.saturating_since(flow.opened).as_secs_f64(),
         down_bytes: flow.down.0,
         up_bytes: flow.up.0,

@@ -78,8 +78,13 @@ impl Exporter {
         let flows = &self.snapshot.flows;
         let number =
             |fits: &dyn Fn(&FlowReport) -> bool| flows.iter().filter(|flow| fits(flow)).count() as f64;
-        let treated = [Treatment::Pace, Treatment::Observe].map(|treatment| {
-            ([("treatment", treatment_name(treatment))], number(&|f| f.treatment == treatment))
+        let shapes = self.snapshot.shapes();
+        let treated = [(Treatment::Pace, false), (Treatment::Observe, true), (Treatment::Observe, false)];
+        let treated = treated.map(|(treatment, shaped)| {
+            let fits = |flow: &FlowReport| {
+                flow.treatment == treatment && (treatment == Treatment::Pace || shaped == shapes)
+            };
+            ([("treatment", treatment_name(treatment, shaped))], number(&fits))
         });
         out.gauges("flows", "Connections known.", treated)?;
         let capped = number(&|flow| flow.stats.cap.is_some());

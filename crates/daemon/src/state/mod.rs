@@ -188,6 +188,12 @@ pub struct Snapshot {
 }
 
 impl Snapshot {
+    /// True if a shaper of hosts is in force: all that goes into the mesh waits for its host's turn.
+    #[must_use]
+    pub const fn shapes(&self) -> bool {
+        self.hosts.is_some()
+    }
+
     /// True if packets may have passed unseen in the latest second.
     #[must_use]
     pub fn is_of_a_sample(&self) -> bool {

@@ -68,13 +68,12 @@ fn header(model: &Model) -> Text<'static> {
     let Status { flows, fairness, traffic, lateness, wait, .. } = status;
     let jain = or_unknown(fairness.jain, |jain| format!("{jain:.2}"));
     let first = format!(
-        "meshpaced {}  mode {}  up {}  flows {} ({} paced, {} observed)",
+        "meshpaced {}  mode {}  up {}  flows {} ({})",
         status.version,
         status.mode,
         time(status.uptime_s),
         count(flows.known as u64),
-        count(flows.paced as u64),
-        count(flows.observed as u64),
+        flows.in_words(),
     );
     let second = format!(
         "Jain {jain}  mean {}  waiting {}  for {}  late 99 % {}  lost {}",

@@ -1,6 +1,6 @@
 use super::*;
 use crate::control::tests::example;
-use meshpace_gateway::{FlowHash, Parcel, Shaper, Terms};
+use meshpace_gateway::{Explanation, FlowHash, Parcel, Shaper, Terms};
 use meshpace_units::Ecn;
 
 #[test]
@@ -79,6 +79,33 @@ fn a_flows_wait_has_that_of_its_host_where_hosts_are_shaped() {
     assert_eq!(wait(&elsewhere), Some(0.012), "no packet of that host");
     elsewhere.stats.wait = None;
     assert_eq!(wait(&elsewhere), None);
+    // A flow that no law paces is not only watched where hosts are shaped.
+    let unpaced = FlowReport { treatment: Treatment::Observe, ..watched };
+    assert_eq!(flow(&unpaced, &snapshot, &config).treatment, "shape");
+    assert_eq!(flow(&unpaced, &example::snapshot(Vec::new()), &config).treatment, "observe");
+    let both = vec![example::report(1, 900), unpaced];
+    let told =
+        |hosts| status(&Snapshot { hosts, ..example::snapshot(both.clone()) }, &config, &[]).flows.in_words();
+    assert_eq!(
+        (told(snapshot.hosts), told(None)),
+        ("1 paced, 1 shaped".into(), "1 paced, 1 observed".into())
+    );
+}
+
+/// What a law would make of a flow is not foretold where none is to pace it.
+#[test]
+fn flows_left_to_the_shaper_have_no_forecast() {
+    let forecast = |more: &str| {
+        let forecast = Some(Err(Unforeseen::NeverAlone));
+        let explanation = Explanation { law: None, law_interval: None, standing: None, forecast };
+        let of = FlowDetail { report: example::report(1, 900), explanation };
+        detail(&of, &example::snapshot(Vec::new()), &gateway(more)).forecast.is_some()
+    };
+    let shaped = "[hosts]\nrate = \"1Mbps\"\n";
+    assert_eq!(
+        [forecast(""), forecast(shaped), forecast(&format!("{shaped}flows = \"paced\"\n"))],
+        [true, false, true]
+    );
 }
 
 #[test]
@@ -107,7 +134,7 @@ fn status_keeps_its_keys() {
             assert!(status[of][key].is_number(), "{of}.{key}: {}", status[of]);
         }
     };
-    has("flows", &["known", "paced", "observed", "capped", "bypassing", "opened"]);
+    has("flows", &["known", "paced", "shaped", "observed", "capped", "bypassing", "opened"]);
     let counted = [
         "packets",
         "bytes",

@@ -6,6 +6,7 @@ use crate::doctor::finding::Finding;
 use crate::plausible::name_instead;
 use crate::text::bit_rate;
 use ipnet::IpNet;
+use meshpace_pacing::FLOW_LAWS;
 
 /// Kinds of interfaces that wrap packets into others (ip-link(8)).
 const TUNNELS: [&str; 14] = [
@@ -89,17 +90,24 @@ pub(super) fn link_rate(config: &Config, facts: &Facts) -> Vec<Finding> {
     vec![Finding::warning("link rate", found, remedy)]
 }
 
-/// Hosts that are to share, where each flow's pace shares first.
+/// Hosts that share, and what that leaves of the pace of flows.
 pub(super) fn hosts(config: &Config, _: &Facts) -> Vec<Finding> {
-    if config.hosts.shaper.is_none() || config.hosts.flows == Flows::Free {
-        return Vec::new();
+    let noted = |found: String, remedy: &str| {
+        vec![Finding { remedy: Some(remedy.to_owned()), ..Finding::note("hosts", found) }]
+    };
+    let law = config.law.word().filter(|word| *word != FLOW_LAWS[0].about.word);
+    match (config.hosts.shaper, config.hosts.flows, law) {
+        (Some(_), Flows::Paced, _) => noted(
+            "each paced flow has the pace of [law] before hosts take turns: a host with more flows gets more"
+                .to_owned(),
+            "flows = \"free\" in [hosts] lets hosts share equally",
+        ),
+        (Some(_), Flows::Free, Some(law)) => noted(
+            format!("flows are left to the shaper of hosts: the law {law} paces none"),
+            "flows = \"paced\" in [hosts] gives each a pace before hosts take turns",
+        ),
+        (Some(_), Flows::Free, None) | (None, ..) => Vec::new(),
     }
-    let found =
-        "each paced flow has the pace of [law] before hosts take turns: a host with more flows gets more";
-    vec![Finding {
-        remedy: Some("flows = \"free\" in [hosts] lets hosts share equally".to_owned()),
-        ..Finding::note("hosts", found)
-    }]
 }
 
 fn of(interface: &Interface, named: &[String]) -> Vec<Finding> {

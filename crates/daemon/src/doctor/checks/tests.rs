@@ -158,11 +158,14 @@ fn a_rate_that_no_driver_tells_is_told() {
 }
 
 #[test]
-fn what_hosts_share_is_told_where_flows_have_a_pace_before() {
+fn what_becomes_of_the_pace_of_flows_is_told_where_hosts_share() {
     let shaped = format!("{MESH}[hosts]\nrate = \"auto\"\n");
-    expect(&shaped, |_| (), "hosts", Note, "-> flows = \"free\" in [hosts]");
+    let paced = format!("{shaped}flows = \"paced\"\n");
+    expect(&paced, |_| (), "hosts", Note, "-> flows = \"free\" in [hosts]");
+    let law = format!("{shaped}[law]\nflow_law = \"delay-rate\"\n");
+    expect(&law, |_| (), "hosts", Note, "the law delay-rate paces none");
     let said = |text: &str| worst(text, &good(), "hosts");
-    assert_eq!((said(MESH), said(&format!("{shaped}flows = \"free\"\n"))), (None, None));
+    assert_eq!((said(MESH), said(&shaped)), (None, None));
 }
 
 #[test]

@@ -52,7 +52,11 @@ const PACE: &str = "mode = \"pace\"\n[mesh]\nsubnets = [\"10.77.0.0/16\"]\nrate 
     [gateway]\ngap_window = \"receiver\"\n";
 
 fn config(hooks: bool) -> Arc<Config> {
-    let config = Config::parse("test.toml", PACE.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+    configured(PACE, hooks)
+}
+
+fn configured(text: &str, hooks: bool) -> Arc<Config> {
+    let config = Config::parse("test.toml", text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
     let hook = hooks.then(|| HookMaker::new(&PICKY, meshpace_keys::Values::default()));
     Arc::new(Config { hook, ..config })
 }
@@ -76,7 +80,10 @@ enum Out {
 
 impl World {
     fn new() -> Self {
-        let config = config(true);
+        Self::of(config(true))
+    }
+
+    fn of(config: Arc<Config>) -> Self {
         Self { engine: HookedEngine::new(config.clone(), 100, Directory::fixed(config)), next: 0 }
     }
 
@@ -147,6 +154,16 @@ fn what_the_hook_drops_never_comes_to_the_gateway() {
     let mut w = World::new();
     assert_eq!(w.hand_in(ms(0), &packet(Side::Wired, 9, 1, 1, MSS)), Out::Drop);
     assert_eq!(w.engine.engine().flow_count(), 0);
+}
+
+/// A flow that its host's mode leaves to the shaper of hosts is one that the mode acts on; one that is only watched is not.
+#[test]
+fn the_hook_sees_flows_that_are_left_to_the_shaper() {
+    let shaped = format!("{PACE}[hosts]\nrate = \"1Mbps\"\n");
+    let data = packet(Side::Wired, 9, 1, 1, MSS);
+    assert_eq!(World::of(configured(&shaped, true)).hand_in(ms(0), &data), Out::Drop);
+    let watched = shaped.replace("mode = \"pace\"", "mode = \"observe\"");
+    assert_eq!(World::of(configured(&watched, true)).hand_in(ms(0), &data), Out::Accept);
 }
 
 #[test]

@@ -24,7 +24,9 @@ fn has(text: &str, line: &str) {
 #[test]
 fn counters_gauges_and_histograms_are_exported() {
     let text = text(vec![example::report(1, 900), example::report(5, 100)]);
-    has(&text, "meshpace_flows{treatment=\"pace\"} 2.0");
+    for (treatment, flows) in [("pace", "2.0"), ("shape", "0.0"), ("observe", "0.0")] {
+        has(&text, &format!("meshpace_flows{{treatment=\"{treatment}\"}} {flows}"));
+    }
     has(&text, "meshpace_flows_opened_total 2");
     has(&text, "# TYPE meshpace_flows_opened counter");
     has(&text, "meshpace_uptime_seconds 90.0");
