@@ -68,6 +68,10 @@ pub fn render(detail: &Detail) -> String {
     let mut out = String::new();
     head(&mut out, detail);
     rate(&mut out, detail);
+    // No law has a say in a flow whose packets wait for its host's turn.
+    if detail.flow.treatment == "shape" {
+        return out;
+    }
     if let Some(law) = &detail.law {
         law_in_numbers(&mut out, law);
     }

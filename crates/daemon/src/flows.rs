@@ -77,7 +77,7 @@ pub(crate) fn render(flows: &Flows) -> String {
     } else if flows.matching < flows.known || rows.is_empty() {
         out.push_str(&format!("{} of {known} flows\n", count(flows.matching as u64)));
     }
-    if flows.list.iter().any(|flow| !flow.paced && flow.rate_bps.is_some()) {
+    if flows.list.iter().any(is_by_own_samples) {
         out.push_str("a rate in parentheses is by the queue that unpaced flows make; `meshpaced explain FLOW` foretells what pacing would give\n");
     }
     out
@@ -91,7 +91,7 @@ fn row(flow: &Flow) -> Vec<String> {
         or_unknown(flow.wireless_rtt_s, time),
         or_unknown(flow.wired_rtt_s, time),
         goodput(flow),
-        rate(flow),
+        rate(flow, |bps| bit_rate(bps as f64)),
         if flow.queued == 0 {
             "0".to_owned()
         } else {
@@ -111,10 +111,15 @@ fn goodput(flow: &Flow) -> String {
     }
 }
 
-/// The law's rate as payload; in parentheses what it is by its own samples, no forecast, where the flow is only watched.
-pub(crate) fn rate(flow: &Flow) -> String {
-    let rate = or_unknown(flow.rate_bps, |bps| bit_rate(bps as f64));
-    if flow.rate_bps.is_some() && !flow.paced { format!("({rate})") } else { rate }
+/// The law's rate as payload, bit/s, in that form; in parentheses what it is by its own samples, no forecast, where the flow is only
+/// watched. A flow whose packets wait for its host's turn has none.
+pub(crate) fn rate(flow: &Flow, form: fn(u64) -> String) -> String {
+    let rate = or_unknown(flow.rate_bps.filter(|_| flow.treatment != "shape"), form);
+    if is_by_own_samples(flow) { format!("({rate})") } else { rate }
+}
+
+fn is_by_own_samples(flow: &Flow) -> bool {
+    flow.treatment != "shape" && !flow.paced && flow.rate_bps.is_some()
 }
 
 /// What happens to the flow, in a word or two.
@@ -153,6 +158,10 @@ mod tests {
         let all = render(&Flows { matching: 2, known: 2, list });
         assert_eq!(all.lines().count(), 4, "nothing is left to say of others: {all}");
         assert!(all.lines().last().is_some_and(|said| said.contains("foretells")), "{all}");
+        let shaped = Flow { treatment: "shape".into(), paced: false, ..example::flow() };
+        assert_eq!(rate(&shaped, |_| String::from("a rate")), "-");
+        let shaped = render(&Flows { matching: 1, known: 1, list: vec![shaped] });
+        assert_eq!(shaped.lines().count(), 2, "no law has a say: {shaped}");
         let paced = render(&Flows { matching: 1, known: 1, list: vec![example::flow()] });
         assert_eq!(paced.lines().count(), 2, "no rate stands in parentheses: {paced}");
         assert_eq!(render(&Flows { matching: 0, known: 0, list: Vec::new() }), "0 of 0 flows\n");

@@ -69,7 +69,10 @@ fn a_flow_left_to_the_shaper_has_its_hosts_share() {
             && text.contains("Rate to the mesh: its part of its host's share."),
         "{text}"
     );
-    assert!(!text.contains("only watched") && !text.contains("Paced, it would"), "{text}");
+    assert!(
+        !text.contains("Rate law") && !text.contains("only watched") && !text.contains("Paced, it would"),
+        "{text}"
+    );
 }
 
 #[test]

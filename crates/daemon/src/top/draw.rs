@@ -5,7 +5,7 @@ use super::hosts;
 use super::model::Model;
 use crate::control::SortKey;
 use crate::control::protocol::{Flow, Guard, Status};
-use crate::flows::treatment;
+use crate::flows::{rate, treatment};
 use crate::text::{UNKNOWN, bit_rate, count, digits, or_unknown, time};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
@@ -126,7 +126,7 @@ fn columns(width: u16) -> Vec<Column> {
         column(SortKey::Hops, "hops", 5, |f| or_unknown(f.hops, |hops| hops.to_string())),
         column(SortKey::Wireless, "wireless", 9, |f| or_unknown(f.wireless_rtt_s, time)),
         column(SortKey::Goodput, "goodput", 8, |f| or_unknown(f.goodput_bps, short)),
-        column(SortKey::Rate, "rate", 8, rate),
+        column(SortKey::Rate, "rate", 8, |f| rate(f, short)),
         column(SortKey::Wait, "wait", 8, |f| or_unknown(f.wait_s, time)),
         Column { key: None, head: "treatment", width: 12, cell: treatment },
     ];
@@ -144,11 +144,6 @@ fn short(bps: u64) -> String {
     let text = bit_rate(bps as f64);
     let (number, unit) = text.split_once(' ').unwrap_or((&text, ""));
     format!("{number} {}", unit.trim_end_matches("bit/s")).trim_end().to_owned()
-}
-
-fn rate(flow: &Flow) -> String {
-    let rate = or_unknown(flow.rate_bps, short);
-    if flow.rate_bps.is_some() && !flow.paced { format!("({rate})") } else { rate }
 }
 
 fn cap(flow: &Flow) -> String {
