@@ -158,7 +158,8 @@ int meshpace_down(struct __sk_buff *skb)
 		rewrite(&c, 0);
 		return TC_ACT_UNSPEC;
 	}
-	__u64 wired_rtt = round_trip(&c, &c.flow->up, WIRELESS);
+	bool single;
+	__u64 wired_rtt = round_trip(&c, &c.flow->up, WIRELESS, false, &single);
 	if (wired_rtt) {
 		c.flow->wired_rtt = wired_rtt;
 		tell(WIRED_SAMPLE, c.now, wired_rtt, &c.key, c.flow);
@@ -228,9 +229,10 @@ int meshpace_up(struct __sk_buff *skb)
 		if (occupies(&c.packet) && (flow->up.begun || c.packet.payload))
 			stamp(&c, &flow->up, WIRELESS, c.now);
 		limit_window(&c, pace);
-		__u64 rtt = round_trip(&c, &flow->down, WIRED);
+		bool single = false;
+		__u64 rtt = round_trip(&c, &flow->down, WIRED, settings->finds, &single);
 		if (rtt && is_time(&c, settings->apart))
-			tell(SAMPLE, c.now, rtt, &c.key, flow);
+			tell_of(SAMPLE, c.now, rtt, single, &c.key, flow);
 	}
 	add(FORWARDED, 1);
 	rewrite(&c, 0);

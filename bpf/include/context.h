@@ -18,7 +18,7 @@ INLINE void add(__u32 counter, __u64 n)
 		*value += n;
 }
 
-INLINE void tell(enum event_kind kind, __u64 now, __u64 rtt, const struct flow_key *key, const struct flow *flow)
+INLINE void tell_of(enum event_kind kind, __u64 now, __u64 rtt, bool single, const struct flow_key *key, const struct flow *flow)
 {
 	struct event event = {
 		.at = now,
@@ -27,11 +27,17 @@ INLINE void tell(enum event_kind kind, __u64 now, __u64 rtt, const struct flow_k
 		.window = flow->window,
 		.kind = kind,
 		.ttl = flow->ttl,
+		.single = single,
 	};
 
 	memcpy(&event.key, key, sizeof(*key));
 	if (bpf_ringbuf_output(&events, &event, sizeof(event), 0))
 		add(LOST_EVENTS, 1);
+}
+
+INLINE void tell(enum event_kind kind, __u64 now, __u64 rtt, const struct flow_key *key, const struct flow *flow)
+{
+	tell_of(kind, now, rtt, false, key, flow);
 }
 
 /* The settings in force; NULL if there is nobody to renew them. */

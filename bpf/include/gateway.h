@@ -44,6 +44,15 @@ struct windows {
 	struct window halves[2]; /* by enum side */
 };
 
+/* What is missing of the data towards the mesh, as it never left: it was lost before it came here, or the shaper dropped it. */
+struct hole {
+	__u32 from;
+	__u32 to;
+	__u64 filled; /* when a segment of it leaves that the receiver waits for; 0: none is on its way */
+	__u32 end;    /* of that */
+	__u32 unused;
+};
+
 /* The data of one direction. */
 struct half {
 	__u32 una;       /* the cumulative acknowledgement */
@@ -90,6 +99,7 @@ struct flow {
 	__u64 again_at;  /* when the latest segment towards the mesh leaves that was sent again; 0: none was */
 	__u32 again_end; /* its end */
 	__u32 untimed;   /* and how far data had gone then */
+	struct hole hole;
 };
 
 enum treatment {
@@ -117,7 +127,7 @@ struct settings {
 	__u32 treatment; /* of packets whose connection has no `pace` (yet) */
 	__u32 places;    /* most packets of all connections that may wait for their departure */
 	__u64 apart;     /* of connections that no law paces, a host's wireless round trips are told no closer; 0: all are */
-	__u32 finds;     /* the rate of hosts is found: what is sent again is told, too */
+	__u32 finds;     /* the rate of hosts is found: what is sent again is told, too, and the round trip of what fills a hole */
 	__u32 unused;
 };
 
@@ -137,7 +147,8 @@ struct event {
 	__u32 window;    /* flow.window */
 	__u8 kind;       /* enum event_kind */
 	__u8 ttl;        /* flow.ttl */
-	__u16 unused;
+	__u8 single;     /* SAMPLE: no other segment was acknowledged with it */
+	__u8 unused;
 };
 
 /* Indices of `counters`. */

@@ -23,6 +23,8 @@ INLINE enum passage stamp(struct context *c, struct half *half, enum side from, 
 		half->una = half->end = start;
 		half->begun = 1;
 	}
+	if (from == WIRED)
+		leave_or_fill(&c->flow->hole, half->una, half->end, start, end, at);
 	enum passage passage = pass(half, start, end);
 	if (passage != FRESH)
 		return passage;
@@ -78,22 +80,33 @@ INLINE bool is_time(struct context *c, __u64 apart)
 	return true;
 }
 
-/* The round trip that an acknowledgement of `half` tells; 0 if none. */
-INLINE __u64 round_trip(struct context *c, struct half *half, enum side data_from)
+/* The round trip that an acknowledgement of `half` tells; 0 if none. Of data towards the mesh: whether no other segment was acknowledged with it,
+ * and, if `fills`, that of what fills a hole. */
+INLINE __u64 round_trip(struct context *c, struct half *half, enum side data_from, bool fills, bool *single)
 {
 	struct departure_key key = {.flow = c->flow->id + (data_from == WIRELESS)};
+	struct hole *hole = &c->flow->hole;
 	__u32 from, ack = c->packet.ack;
 	bool timed;
 
 	if (!half->begun || !(c->packet.flags & TCP_ACK) || !covers(half, ack, &from, &timed))
 		return 0;
 	key.seq = data_from == WIRELESS ? from : ack;
-	const __u64 *at = timed ? bpf_map_lookup_elem(&departures, &key) : NULL;
+	const __u64 *left = timed ? bpf_map_lookup_elem(&departures, &key) : NULL;
+	bool is_filled = data_from == WIRED && hole->filled && !after(hole->end, ack);
+	__u64 at = is_filled ? hole->filled : left ? *left : 0;
+
 	/* It acknowledges what still waits for its departure: an optimistic one, not to be believed. */
-	if (at && *at >= c->now)
+	if (at >= c->now)
 		return 0;
 	acknowledge(half, ack);
-	return at && c->now - *at < RTT_MAX ? c->now - *at : 0;
+	*single = !is_filled && ack - from <= c->flow->segment;
+	if (is_filled) {
+		hole->filled = 0;
+		if (!fills)
+			return 0;
+	}
+	return at && c->now - at < RTT_MAX ? c->now - at : 0;
 }
 
 #endif

@@ -65,6 +65,24 @@ INLINE enum passage pass(struct half *half, __u32 start, __u32 end)
 	return LATE;
 }
 
+/* A segment of the data whose cumulative acknowledgement and highest end were `una` and `highest` leaves: whether it leaves a hole, or fills one, as
+ * crates/gateway/src/shaper/finder/segments.rs has it. What fills it and leaves for the first time is acknowledged as soon as it has come (RFC
+ * 5681, section 4.2), where the receiver has all before it. */
+INLINE void leave_or_fill(struct hole *hole, __u32 una, __u32 highest, __u32 start, __u32 end, __u64 at)
+{
+	if (start == highest)
+		return;
+	hole->filled = 0;
+	if (after(start, highest)) {
+		hole->from = highest;
+		hole->to = start;
+	} else if (start == hole->from && before(start, hole->to) && !after(end, hole->to)) {
+		hole->filled = una == start ? at : 0;
+		hole->end = end;
+		hole->from = end;
+	}
+}
+
 /* An acknowledgement: what it newly covers starts at `from`; `timed` if nothing of that is late. False if it covers
  * nothing new, or data that never passed (an optimistic one). */
 INLINE bool covers(const struct half *half, __u32 ack, __u32 *from, bool *timed)

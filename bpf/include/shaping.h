@@ -67,6 +67,16 @@ struct own {
 #define WAIT_SLOTS 16
 #define COARSEST 5
 
+/* Which packets wait for no turn: a call's (crates/gateway/src/shaper/calls.rs says why, and has the same numbers). A packet of a call is
+ * longer than an acknowledgement of TCP, whatever its options, and no longer than that; calls have this part of their host's share; so many
+ * bytes of that leave at once, and so many of the rate. */
+#define ACK_MAX 100
+#define CALL_MAX 400
+#define CALLS_PART 3
+#define CALLS_OF 4
+#define CALLS_AHEAD 1500
+#define CALLS_AHEAD_OF_ALL 3000
+
 /* What was done with packets. Only the programs write it. */
 struct shaped {
 	__u64 packets;
@@ -82,6 +92,7 @@ struct all {
 	struct shaped shaped;
 	__u64 work;   /* when all that has come will have left, at the rate */
 	__u64 latest; /* when the last flow will have had its share of that */
+	__u64 passed; /* when what waited for no turn will have left, at the rate */
 	struct slot waiting[WAIT_SLOTS];
 	struct slot slots[ALL_SLOTS];
 	__u64 uplink;  /* bytes that came out of the mesh, less those that went in again */
@@ -100,6 +111,9 @@ struct host {
 	__u64 work;   /* when all that has come for it will have left, at its share */
 	__u64 latest; /* when the last of its flows will have had its share of that */
 	__u64 capped; /* when all will have left by its cap */
+	__u64 passed; /* from when on the next packet of a call waits for no turn */
+	__u64 talk;   /* what calls had of its share lately: time, of 2^TALK_SHIFT */
+	__u64 talked; /* when that was looked at last */
 	__u64 wait;   /* of its packets, smoothed */
 	struct own own;
 	struct slot flows[HOST_SLOTS];

@@ -12,6 +12,9 @@
  * earlier than `longest` before its host's, or twice that before everybody's; and no host has more work before it than that:
  * so no more than that much of a share, or of the rate, ever leaves beside it.
  *
+ * A call's packet waits for no turn, as at the shaper of turns (crates/gateway/src/shaper/calls.rs): it leaves at once, or with the latest of
+ * its flow. What its host's calls take so, its other flows' packets wait the longer.
+ *
  * Two processors at work on one host, flow or slot at once may lose each other's part of it, for a second at the most. */
 #ifndef MESHPACE_SHARES_H
 #define MESHPACE_SHARES_H
@@ -30,6 +33,9 @@
 #define STEPS 64
 /* The largest packet of an Ethernet. */
 #define MTU 1500
+/* What calls have of a share is what they had in some 268 ms: half a dozen packets of a slow call. */
+#define TALK_SHIFT 28
+#define TALK (1ull << TALK_SHIFT)
 
 /* What is known of a flow. */
 struct queue {
@@ -38,8 +44,9 @@ struct queue {
 	struct own own;
 	__u64 turn; /* of its latest packet */
 	__u64 fate; /* of that, enum fate */
+	__u64 due;  /* when the latest of those that leave does */
 };
-_Static_assert(sizeof(struct queue) == 64, "queue");
+_Static_assert(sizeof(struct queue) == 72, "queue");
 
 /* What becomes of a packet. */
 enum verdict {
@@ -74,6 +81,24 @@ SHARES __u64 later_of(__u64 a, __u64 b)
 SHARES __u64 no_more(__u64 a, __u64 most)
 {
 	return a - above(a, most);
+}
+
+/* 1 where `a` is less. */
+SHARES __u64 is_less(__u64 a, __u64 b)
+{
+	__u64 difference = a - b;
+
+	asm volatile("" : "+r"(difference));
+	return difference >> 63;
+}
+
+/* The one where `is` is 1, the other where it is 0. */
+SHARES __u64 one_of(__u64 is, __u64 one, __u64 other)
+{
+	__u64 mask = 0 - is;
+
+	asm volatile("" : "+r"(mask));
+	return other ^ ((one ^ other) & mask);
 }
 
 /* What a packet costs, in bytes. */
@@ -178,22 +203,41 @@ SHARES enum verdict depart(struct all *all, struct host *host, struct queue *que
 	__u64 of_host = no_more(takes * no_more(sharing + weight, SHARES_MAX) / weight, FARTHEST);
 	__u64 of_cap = no_more(packet->bytes * terms->cap >> BYTE_SHIFT, FARTHEST);
 	__u64 flows = others(&host->flows[now >> coarse & (HOST_SLOTS - 1)], coarse, &queue->own, ONE, now, queue->next);
-	__u64 of_flow = no_more(later_of(of_host, of_cap) * (flows + ONE) / ONE, FARTHEST);
+	__u64 of_own = later_of(of_host, of_cap);
+
+	/* Calls: what they may have of that, how much of it at once, what they had lately, and what that leaves to the other flows. */
+	__u64 of_calls = of_own * CALLS_OF / CALLS_PART;
+	__u64 at_once = of_calls * CALLS_AHEAD / cost;
+	__u64 of_all = (takes * CALLS_AHEAD_OF_ALL) / later_of(packet->bytes, 1);
+	__u64 passes = is_less(ACK_MAX, packet->bytes) & is_less(packet->bytes, CALL_MAX + 1) & is_less(host->passed, now + 1) &
+		       is_less(all->passed, now + of_all + 1) & is_less(queue->due, now + at_once + 1);
+	__u64 talk = no_more(host->talk, TALK);
+
+	talk -= talk * no_more(above(now, host->talked), TALK) >> TALK_SHIFT;
+	host->talk = talk;
+	host->talked = now;
+	__u64 left = TALK - no_more(talk, TALK / CALLS_OF * CALLS_PART);
+
+	__u64 of_flow = no_more((of_own * (flows + ONE) / ONE << TALK_SHIFT) / left, FARTHEST);
 
 	of_flow = stretched(of_flow, host->work, host->latest, by->longest);
 	of_flow = stretched(of_flow, all->work, all->latest, by->longest);
 
+	/* Those that take turns. */
 	__u64 turn = later_of(now, queue->next), due = turn, most = 2 * by->longest;
 
 	due = later_of(due, above(host->work, by->longest));
 	due = later_of(due, above(host->capped, by->longest));
 	due = later_of(due, above(all->work, most));
+	/* A flow's packets keep their order. */
+	turn = one_of(passes, later_of(now, queue->due), turn);
+	due = later_of(one_of(passes, now, due), queue->due);
 	__u64 waits = due - now;
 
 	/* Some may always wait, for twice as long: of a slow link a few packets take longer. */
 	__u64 patience = all->work > now + by->fewest ? by->longest : most;
 
-	if (waits > patience || host->work > now + later_of(most, by->fewest))
+	if (waits > patience || one_of(passes, 0, host->work) > now + later_of(most, by->fewest))
 		return DROPPED_CROWD;
 	/* On a link that is shared a flow's next packet leaves a whole round later (ShaperConfig::codel in crates/gateway). What others have
 	 * ordered is not its queue. */
@@ -219,10 +263,18 @@ SHARES enum verdict depart(struct all *all, struct host *host, struct queue *que
 	host->work = work + of_host;
 	host->capped = later_of(host->capped, now) + of_cap;
 	all->work = later_of(all->work, now) + takes;
-	be_busy(host->flows, HOST_SLOTS, coarse, &queue->own, ONE, now, queue->next, turn + of_flow);
-	queue->next = turn + of_flow;
-	host->latest = later_of(host->latest, queue->next);
-	all->latest = later_of(all->latest, queue->next);
+	/* Other flows make room for a call by what calls have. */
+	__u64 next = one_of(passes, queue->next, turn + of_flow);
+
+	be_busy(host->flows, HOST_SLOTS, coarse, &queue->own, ONE, now, queue->next, next);
+	queue->next = next;
+	queue->due = due;
+	next = one_of(passes, due + of_own, next);
+	host->latest = later_of(host->latest, next);
+	all->latest = later_of(all->latest, next);
+	host->talk += one_of(passes, of_own, 0);
+	host->passed = one_of(passes, later_of(host->passed, above(now, at_once)) + of_calls, host->passed);
+	all->passed = one_of(passes, later_of(all->passed, now) + takes, all->passed);
 	*departure = due;
 	return fate == LAW_MARKS ? LEAVES_MARKED : LEAVES;
 }

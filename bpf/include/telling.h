@@ -43,9 +43,6 @@ struct {
 	NUMBER(max_entries, 1 << 16);
 } tellings SEC(".maps");
 
-/* A longer packet is no acknowledgement of TCP, whatever its options. */
-#define ACK_MAX 100
-
 /* A packet leaves, `waits` from now on: whether one connection is alone, and whether somebody talks (docs/hosts.md, "The rate by delay"). */
 INLINE void keep_company(struct all *all, __u32 flow, bool is_measured, __u32 bytes, __u64 waits, __u64 now)
 {

@@ -121,6 +121,8 @@ pub struct Event {
     pub ttl: Option<u8>,
     /// What happened.
     pub told: EventKind,
+    /// Of a wireless round trip: no other segment was acknowledged with it.
+    pub is_single: bool,
 }
 
 impl Event {
@@ -142,6 +144,7 @@ impl Event {
             window: known(event.window),
             ttl: Some(event.ttl).filter(|&ttl| ttl > 0),
             told,
+            is_single: event.single != 0,
         })
     }
 }

@@ -60,6 +60,20 @@ structs! {
         halves: [Window; 2],
     }
 
+    /// What is missing of the data towards the mesh, as it never left.
+    Hole = "hole" {
+        /// From here.
+        from: u32,
+        /// To here.
+        to: u32,
+        /// When a segment of it leaves that the receiver waits for; 0: none is on its way.
+        filled: u64,
+        /// Its end.
+        end: u32,
+        /// Nothing.
+        unused: u32,
+    }
+
     /// The data of one direction.
     Half = "half" {
         /// The cumulative acknowledgement.
@@ -192,6 +206,8 @@ structs! {
         again_end: u32,
         /// And how far data had gone then.
         untimed: u32,
+        /// What never left.
+        hole: Hole,
     }
 
     /// How a connection is to be treated. Only user space writes it.
@@ -224,7 +240,7 @@ structs! {
         places: u32,
         /// Round trips of a host that no law paces are told no closer.
         apart: u64,
-        /// What is sent again is told, too.
+        /// What is sent again is told, too, and the round trip of what fills a hole.
         finds: u32,
         /// Nothing.
         unused: u32,
@@ -246,7 +262,9 @@ structs! {
         kind: u8,
         /// Of the wireless end's latest packet.
         ttl: u8,
+        /// No other segment was acknowledged with it.
+        single: u8,
         /// Nothing.
-        unused: u16,
+        unused: u8,
     }
 }

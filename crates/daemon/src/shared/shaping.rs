@@ -1,6 +1,8 @@
 //! `shaping.h`: what the shaper of hosts and user space share.
 
 use super::{Address, structs};
+#[cfg(test)]
+use meshpace_gateway::CALLS;
 use zerocopy::network_endian::U16;
 
 /// Fractions of a nanosecond a byte, as a power of two.
@@ -16,7 +18,9 @@ const HOST_SLOTS: usize = 128;
 const WAIT_SLOTS: usize = 16;
 
 structs! {
-    "shaping.h", where "BYTE_SHIFT" = BYTE_SHIFT, "PRICE_SHIFT" = PRICE_SHIFT, "COARSER" = COARSER, "COARSEST" = COARSEST, "ALL_SLOTS" = ALL_SLOTS, "HOST_SLOTS" = HOST_SLOTS, "WAIT_SLOTS" = WAIT_SLOTS;
+    "shaping.h", where "BYTE_SHIFT" = BYTE_SHIFT, "PRICE_SHIFT" = PRICE_SHIFT, "COARSER" = COARSER, "COARSEST" = COARSEST, "ALL_SLOTS" = ALL_SLOTS, "HOST_SLOTS" = HOST_SLOTS, "WAIT_SLOTS" = WAIT_SLOTS,
+        "ACK_MAX" = CALLS.longer_than.0, "CALL_MAX" = CALLS.longest.0, "CALLS_PART" = CALLS.part.0, "CALLS_OF" = CALLS.part.1,
+        "CALLS_AHEAD" = CALLS.at_once.0, "CALLS_AHEAD_OF_ALL" = CALLS.at_once_of_all.0;
 
     /// A mesh host, or whoever stands for several.
     #[derive(PartialEq, Eq)]
@@ -113,6 +117,8 @@ structs! {
         work: u64,
         /// When the last flow will have had its share of that.
         latest: u64,
+        /// When what waited for no turn will have left, at the rate.
+        passed: u64,
         /// Packets that wait, by slots of their departure.
         waiting: [Slot; WAIT_SLOTS],
         /// Hosts that are busy.
@@ -145,6 +151,12 @@ structs! {
         latest: u64,
         /// When all will have left by its cap.
         capped: u64,
+        /// From when on the next packet of a call waits for no turn.
+        passed: u64,
+        /// What calls had of its share lately.
+        talk: u64,
+        /// When that was looked at last.
+        talked: u64,
         /// Of its packets, smoothed.
         wait: u64,
         /// What it has of its slot.

@@ -14,14 +14,29 @@ use core::net::IpAddr;
 use meshpace_codel::FlowHash;
 use meshpace_units::{Bytes, Instant, Rate};
 
-/// A packet of a call is longer than an acknowledgement, and no longer than this: G.711 sends 360 bytes every 40 ms, headers included (RFC
-/// 3551, section 4.5.14).
-const SHORT: Bytes = Bytes(400);
-/// What calls of a host have of its share at the most.
-const PART: (u64, u64) = (3, 4);
-/// So much of that may leave at once; and so much of the rate, of all hosts together.
-const AHEAD: Bytes = Bytes(1_500);
-const AHEAD_OF_ALL: Bytes = Bytes(3_000);
+/// Which packets are a call's, and what calls may have.
+#[derive(Clone, Copy, Debug)]
+pub struct CallRule {
+    /// A packet of a call is longer than an acknowledgement.
+    pub longer_than: Bytes,
+    /// It is no longer than this: G.711 sends 360 bytes every 40 ms, headers included (RFC 3551, section 4.5.14).
+    pub longest: Bytes,
+    /// What calls of a host have of its share at the most.
+    pub part: (u64, u64),
+    /// So much of that may leave at once.
+    pub at_once: Bytes,
+    /// And so much of the rate, of all hosts together.
+    pub at_once_of_all: Bytes,
+}
+
+/// The rule of every shaper.
+pub const CALLS: CallRule = CallRule {
+    longer_than: ACK,
+    longest: Bytes(400),
+    part: (3, 4),
+    at_once: Bytes(1_500),
+    at_once_of_all: Bytes(3_000),
+};
 
 /// What a host's calls had of its share.
 #[derive(Clone, Copy, Debug, Default)]
@@ -30,9 +45,9 @@ pub(super) struct Calls(Meter);
 impl Calls {
     /// A packet leaves that costs so much, of a host that may have this rate.
     fn leaves(&mut self, now: Instant, share: Rate, cost: u64) {
-        let (part, of) = PART;
+        let (part, of) = CALLS.part;
         let share = Rate::bits_per_sec(share.as_bits_per_sec() / of * part);
-        let ahead = share.time_to_send(AHEAD).unwrap_or_default();
+        let ahead = share.time_to_send(CALLS.at_once).unwrap_or_default();
         self.0.charge(now, share, cost, ahead);
     }
 }
@@ -46,15 +61,16 @@ pub(super) fn passes<P>(
     flow: FlowHash,
     size: Bytes,
 ) -> bool {
-    if size <= ACK || size > SHORT {
+    if size <= CALLS.longer_than || size > CALLS.longest {
         return false;
     }
-    let ahead = config.rate.time_to_send(Bytes(config.cost(AHEAD_OF_ALL, &aggregate.terms)));
+    let ahead = config.rate.time_to_send(Bytes(config.cost(CALLS.at_once_of_all, &aggregate.terms)));
     let waiting = aggregate.queues.of(flow);
     ahead.is_some_and(|ahead| free_at <= now + ahead)
         && aggregate.calls.0.is_ready(now)
         && aggregate.held_by_cap(now).is_none()
-        && waiting.is_none_or(|waiting| waiting.longest() <= SHORT && waiting.bytes() <= AHEAD)
+        && waiting
+            .is_none_or(|waiting| waiting.longest() <= CALLS.longest && waiting.bytes() <= CALLS.at_once)
 }
 
 impl<P> Shaper<P> {

@@ -22,6 +22,7 @@ mod parcel;
 mod recent;
 
 pub use aggregate::HostStats;
+pub use calls::{CALLS, CallRule};
 pub use config::{ShaperConfig, ShareBy, Terms};
 pub use finder::{By, Echo, Find, Finder, Found, Sign};
 pub use parcel::{Parcel, Shaped};

@@ -267,6 +267,56 @@ fn what_sends_little_does_not_wait() {
     }
 }
 
+/// The rules of `calls.rs`, here by departures. At this rate a call sends more than a fifth of what its host has, with four downloads.
+#[test]
+fn a_call_does_not_wait_for_downloads_of_its_own_host_nor_of_another() {
+    let rate = 350_000;
+    for host in [1, 2] {
+        let mut flows: Vec<_> = (0..4).map(|n| Flow::download(2, n)).collect();
+        flows.push(Flow::at(host, 9, 200, 80_000));
+        let parts = parts(rate, Shaper::new(rate), &mut flows);
+        let late = flows[4].waits.iter().filter(|wait| **wait > 0).count();
+        assert!(late * 100 < flows[4].waits.len(), "of host {host}: {late}");
+        // What leaves ahead of the others is paid for: all together keep the rate.
+        let sum: f64 = parts.values().sum();
+        assert!(sum > 0.9 && sum < 1.02, "of host {host}: {parts:?}");
+    }
+}
+
+/// It has three quarters of its own host at the most before its turn comes, and nothing of another.
+#[test]
+fn bulk_in_short_packets_takes_nothing_from_another_host() {
+    for rate in RATES {
+        let mut flows = [Flow::at(1, 0, 400, rate), Flow::download(1, 1), Flow::download(2, 0)];
+        let parts = parts(rate, Shaper::new(rate), &mut flows);
+        assert!(parts.values().all(|part| near(*part, 0.5, 0.1)), "{rate}: {parts:?}");
+        let [short, long] = [0, 1].map(|n| flows[n].rate(FROM, END) as f64 / rate as f64);
+        assert!(short < 0.45 && long > 0.05, "{rate}: {short} beside {long}");
+    }
+}
+
+/// Forty hosts talk at once, for which there is no room: their packets wait.
+#[test]
+fn calls_do_not_exceed_the_rate() {
+    let rate = RATES[0];
+    let mut flows: Vec<_> = (0..40).map(|host| Flow::at(host, 0, 200, 80_000)).collect();
+    let parts = parts(rate, Shaper::new(rate), &mut flows);
+    assert!(near(parts.values().sum(), 1.0, 0.02), "{parts:?}");
+}
+
+/// Acknowledgements, and packets that are no longer short, wait as ever.
+#[test]
+fn other_lengths_take_turns() {
+    for (size, waits) in [(60, true), (101, false), (400, false), (401, true)] {
+        let mut shaper = Shaper::new(RATES[0]);
+        for _ in 0..20 {
+            shaper.put(SECOND, (1, 1), MTU);
+        }
+        let [_, second] = [(); 2].map(|()| shaper.put(SECOND, (1, 2), size));
+        assert_eq!(second != Became::Leaves(SECOND), waits, "{size}");
+    }
+}
+
 #[test]
 fn weights_are_shares_caps_are_kept_and_what_costs_more_is_less() {
     for rate in RATES {

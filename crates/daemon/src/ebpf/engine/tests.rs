@@ -47,7 +47,7 @@ fn ms(n: u64) -> Instant {
 }
 
 fn event(at: Instant, n: u16, told: EventKind) -> Event {
-    Event { at, key: key(n), segment: Bytes(u64::from(MSS)), window: None, ttl: None, told }
+    Event { at, key: key(n), segment: Bytes(u64::from(MSS)), window: None, ttl: None, told, is_single: false }
 }
 
 fn known(at: Instant, down: u64, acked: u64) -> KernelFlow {

@@ -79,6 +79,7 @@ impl Finding {
     /// Takes what the gateway's programs measured of a connection of `host`.
     pub fn on_event(&mut self, event: &Event, host: IpAddr) {
         match event.told {
+            EventKind::Sample(rtt) if event.is_single => self.finder.ends_single(event.at, host, rtt, PRICE),
             EventKind::Sample(rtt) => self.finder.ends(event.at, host, rtt, By::Tcp, PRICE),
             EventKind::Again(gone) => self.finder.is_again(event.at, host, gone, PRICE),
             EventKind::Opened | EventKind::Closed | EventKind::WiredSample(_) => {}

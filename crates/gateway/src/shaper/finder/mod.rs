@@ -328,14 +328,29 @@ impl Finder {
             path.on_answer(now);
         }
         let Some(Trip { host, rtt, by, is_single }) = trip else { return of };
-        if is_single && self.may_be_a_timers(now, host, rtt) {
-            (self.heard, self.silent) = (Some(now), now);
+        if is_single && self.is_a_timers(now, host, rtt) {
             return of;
         }
         if let Some(price) = price(host) {
             self.ends(now, host, rtt, by, price);
         }
         of
+    }
+
+    /// A round trip of TCP ends, whose acknowledgement answers a single segment: its driver has measured it.
+    pub fn ends_single(&mut self, now: Instant, host: IpAddr, rtt: Span, price: f64) {
+        if !self.is_a_timers(now, host, rtt) {
+            self.ends(now, host, rtt, By::Tcp, price);
+        }
+    }
+
+    /// Whether that may have been the receiver's timer. Then something was heard, and tells nothing else.
+    fn is_a_timers(&mut self, now: Instant, host: IpAddr, rtt: Span) -> bool {
+        let is = self.may_be_a_timers(now, host, rtt);
+        if is {
+            (self.heard, self.silent) = (Some(now), now);
+        }
+        is
     }
 
     /// A round trip to a host ends: its driver has measured it, or what comes tells it.

@@ -218,7 +218,15 @@ impl Mesh {
             let ends = |address| Endpoint { address, port: 1 };
             let key = FlowKey { wireless: ends(address(n)), wired: ends(address(200)) };
             let told = EventKind::Sample(Span::from_nanos(end - left));
-            let event = Event { at: at(end), key, segment: Bytes(1_448), window: None, ttl: None, told };
+            let event = Event {
+                at: at(end),
+                key,
+                segment: Bytes(1_448),
+                window: None,
+                ttl: None,
+                told,
+                is_single: false,
+            };
             self.finding.on_event(&event, address(n));
         }
         self.program.go_by(self.finding.rate());
@@ -337,7 +345,15 @@ fn a_burst_that_is_counted_leaves_the_rate_what_it_used() {
             let ends = |last| Endpoint { address: address(last), port: 1 };
             let key = FlowKey { wireless: ends(0), wired: ends(200) };
             let told = EventKind::Sample(Span::from_millis(rtt));
-            let event = Event { at: at(ms * MS), key, segment: Bytes(1_448), window: None, ttl: None, told };
+            let event = Event {
+                at: at(ms * MS),
+                key,
+                segment: Bytes(1_448),
+                window: None,
+                ttl: None,
+                told,
+                is_single: false,
+            };
             finding.on_event(&event, address(0));
         };
         let mut sums = Sums::default();

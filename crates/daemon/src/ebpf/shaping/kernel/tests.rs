@@ -278,11 +278,12 @@ fn company_is_told_and_packets_of_calls() {
     let (other, calls) = tells(packet(address(1), 2));
     assert!(other > first && calls == 0, "another one");
     assert_eq!(tells(datagram(7, 100)), (other, 0), "as short as an acknowledgement");
-    assert_eq!(tells(datagram(8, 101)), (None, 1));
-    assert_eq!(tells(datagram(8, 101)), (None, 1), "it waits for its turn");
+    // A call's packet waits for no turn, not even behind one.
+    assert_eq!([101, 400].map(|bytes| tells(datagram(8, bytes))), [(None, 1), (None, 2)]);
+    assert_eq!([(); 2].map(|()| tells(datagram(9, 401))), [(None, 3); 2], "the second waits for its turn");
     assert!(tells(packet(address(1), 2)).0 > other, "the only one again");
     let (spins, calls) = tells(quic(address(4), true, 0b0100_0001));
-    assert!(spins > other && calls == 1, "QUIC is a connection");
+    assert!(spins > other && calls == 3, "QUIC is a connection");
 }
 
 #[test]
