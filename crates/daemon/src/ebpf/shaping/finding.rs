@@ -24,6 +24,8 @@ pub struct Finding {
     left: u64,
     /// Bytes that had come for each host.
     of_hosts: BTreeMap<IpAddr, u64>,
+    /// Hops to hosts, as they were looked up since [`Self::retain`].
+    far: BTreeMap<IpAddr, u32>,
     requests: Vec<EchoRequest>,
 }
 
@@ -31,7 +33,8 @@ impl Finding {
     /// Begins at this rate; remembers so many hosts at the most.
     pub fn new(find: Find, begin: Rate, hosts_max: usize) -> Self {
         let finder = Finder::new(find, begin, hosts_max);
-        Self { finder, counted: None, left: 0, of_hosts: BTreeMap::new(), requests: Vec::new() }
+        let (of_hosts, far) = (BTreeMap::new(), BTreeMap::new());
+        Self { finder, counted: None, left: 0, of_hosts, far, requests: Vec::new() }
     }
 
     /// Other bounds; what was found stays.
@@ -55,13 +58,15 @@ impl Finding {
         self.finder.found()
     }
 
-    /// Takes what the shaper's programs tell. `hops` tells how far away a host is.
-    pub fn on_told(&mut self, told: &Measurement, hops: impl Fn(IpAddr) -> u32) {
+    /// Takes what the shaper's programs tell, a thousand times a second at the most. `hops` tells how far away a host is, and is asked once a
+    /// second.
+    pub fn on_told(&mut self, told: &Measurement, hops: impl FnOnce(IpAddr) -> u32) {
         match *told {
             Measurement::Left { at, host, to, sums, of_host, alone } => {
                 self.count(at, sums);
                 let before = self.of_hosts.insert(host, of_host).unwrap_or(of_host);
-                self.finder.goes(at, host, Bytes(of_host.saturating_sub(before)), Some(hops(host)));
+                let far = *self.far.entry(host).or_insert_with(|| hops(host));
+                self.finder.goes(at, host, Bytes(of_host.saturating_sub(before)), Some(far));
                 self.finder.is_alone_since(alone);
                 if let Some(number) = self.finder.asks(at, host) {
                     self.requests.push(EchoRequest { to, number });
@@ -96,9 +101,10 @@ impl Finding {
         self.requests.drain(..)
     }
 
-    /// Forgets what was counted of hosts that the kernel has forgotten.
+    /// Forgets what was counted of hosts that the kernel has forgotten, and how far away hosts were: once a second.
     pub fn retain(&mut self, is_known: impl Fn(IpAddr) -> bool) {
         self.of_hosts.retain(|host, _| is_known(*host));
+        self.far.clear();
     }
 
     /// Tells the finder what has left since the last call. The kernel counts packets when they come; packets that wait have not left

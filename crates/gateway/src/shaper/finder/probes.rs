@@ -119,10 +119,11 @@ impl Probes {
     }
 
     /// How long two requests in a row to a host that answers have been on their way: no round trip takes less now. One alone may have been
-    /// lost.
+    /// lost, and one that leaves now tells nothing.
     pub fn gone(&self, now: Instant, host: IpAddr) -> Option<Span> {
         let asked = self.hosts.get(&host).filter(|asked| asked.answers)?;
-        let mut left: Vec<_> = asked.on_way.iter().flatten().map(|(_, left)| *left).collect();
+        let on_way = asked.on_way.iter().flatten().map(|(_, left)| *left);
+        let mut left: Vec<_> = on_way.filter(|left| *left < now).collect();
         left.sort_unstable();
         left.get(1).map(|left| now.saturating_since(*left))
     }

@@ -405,3 +405,21 @@ fn the_finder_is_told_what_has_left() {
     // Read late, of another table: never less than before.
     assert_eq!(tell(&mut finding, 1_250, 20, 60), 20);
 }
+
+#[test]
+fn how_far_away_a_host_is_is_looked_up_once_a_second() {
+    let mut finding = Finding::new(FIND, Rate::bits_per_sec(1_000_000), 4);
+    let mut looked = Vec::new();
+    let mut tell = |finding: &mut Finding, n: usize| {
+        let (host, sums) = (address(n), Sums::default());
+        let left = Measurement::Left { at: at(MS), host, to: host, sums, of_host: 0, alone: None };
+        finding.on_told(&left, |host| {
+            looked.push(host);
+            1
+        });
+    };
+    [0, 0, 1, 0, 1].into_iter().for_each(|n| tell(&mut finding, n));
+    finding.retain(|_| true);
+    tell(&mut finding, 0);
+    assert_eq!(looked, [0, 1, 0].map(address));
+}

@@ -118,7 +118,12 @@ fn of_two_in_a_row_without_an_answer_is_known_how_long_they_take_at_least() {
     let numbers = [0, 200, 400].map(|at| ask(&mut probes, at));
     assert_eq!(probes.gone(ms(450), host(1)), None, "it may never answer");
     assert!(probes.comes(ms(460), host(1), numbers[2]).is_some());
-    let numbers = [1_000, 1_200, 1_400].map(|at| ask(&mut probes, at));
+    let mut numbers = [1_000, 1_200, 1_400];
+    for (number, gone) in numbers.iter_mut().zip([None, None, Some(Span::from_millis(200))]) {
+        let at = u64::from(*number);
+        *number = ask(&mut probes, at);
+        assert_eq!(probes.gone(ms(at), host(1)), gone, "the one that leaves at {at} tells nothing");
+    }
     assert_eq!(probes.gone(ms(1_450), host(1)), Some(Span::from_millis(250)), "the second one's");
     assert!(probes.comes(ms(1_460), host(1), numbers[1]).is_some());
     assert_eq!(probes.gone(ms(1_470), host(1)), None, "one alone may be lost");
