@@ -1,6 +1,7 @@
 //! `meshpaced status`: the daemon at a glance, and the flows that starve.
 
 use crate::Failure;
+use crate::config::Datapath;
 use crate::control::protocol::{
     Forecasts, FoundRate, HostShare, Reply, Request, Sample, Share, Status, Wait,
 };
@@ -198,6 +199,9 @@ fn hosts(out: &mut String, status: &Status) {
     );
     line(out, "hosts", summary);
     hosts.found.iter().for_each(|found| line(out, "rate", found_rate(found)));
+    if status.datapath == Datapath::Ebpf.name() {
+        line(out, "uploads", "not shared: data path ebpf does nothing about what hosts send");
+    }
     let (busy, shown) = (hosts.list.iter().filter(|host| host.rate_bps > 0), HOSTS_SHOWN);
     let rows: Vec<_> = busy.take(shown).map(host_row).collect();
     if !rows.is_empty() {
@@ -347,6 +351,28 @@ mod tests {
         let text = render(&status);
         let said = "doubt      rate, for 1 min 15 s: a gets 2 Mbit/s over links of 1 Mbit/s\n           -> set mesh.rate\n";
         assert!(text.contains(said), "{text}");
+    }
+
+    #[test]
+    fn what_is_not_shared_in_the_kernel_is_said() {
+        let mut status = status(Vec::new());
+        status.hosts = Some(crate::control::protocol::Hosts {
+            rate_bps: 2_000_000,
+            found: None,
+            by: "bytes".into(),
+            known: 0,
+            jain: None,
+            queued: 0,
+            packets: 0,
+            dropped: 0,
+            marked: 0,
+            list: Vec::new(),
+        });
+        for datapath in ["nfqueue", "ebpf"] {
+            status.datapath = datapath.into();
+            let text = render(&status);
+            assert_eq!(text.contains("uploads    not shared"), datapath == "ebpf", "{text}");
+        }
     }
 
     #[test]

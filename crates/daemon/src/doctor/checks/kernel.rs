@@ -59,6 +59,16 @@ pub(super) fn goodput_control(config: &Config, _: &Facts) -> Vec<Finding> {
     vec![Finding::note("goodput control", what)]
 }
 
+/// What this data path does not do about what hosts send.
+pub(super) fn uploads(config: &Config, _: &Facts) -> Vec<Finding> {
+    if config.datapath == Datapath::Nfqueue || config.hosts.shaper.is_none() {
+        return Vec::new();
+    }
+    let what = "[hosts] with datapath = \"ebpf\" shares what hosts fetch, and not what they send: for that no window field is written, nothing is \
+                marked or dropped, and a host that sends takes the air that it finds";
+    vec![Finding::note("uploads", what)]
+}
+
 pub(super) fn queueing(config: &Config, facts: &Facts) -> Vec<Finding> {
     let subject = "packet queue";
     if config.datapath != Datapath::Nfqueue {

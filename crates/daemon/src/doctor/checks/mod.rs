@@ -17,6 +17,7 @@ pub(super) fn all(config: &Config, facts: &Facts) -> Vec<Finding> {
         kernel::queueing,
         kernel::goodput_control,
         kernel::ebpf,
+        kernel::uploads,
         kernel::verdict_search,
         kernel::queue_length,
         kernel::clock,

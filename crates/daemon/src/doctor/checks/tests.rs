@@ -127,6 +127,15 @@ fn what_goodput_control_sees() {
 }
 
 #[test]
+fn what_the_kernel_does_not_do_about_uploads() {
+    let ebpf = "datapath = \"ebpf\"\n[mesh]\ninterfaces = [\"mesh0\"]\n";
+    let hosts = format!("{MESH}[hosts]\nrate = \"2Mbps\"\n");
+    expect(&hosts.replace(MESH, ebpf), |_| (), "uploads", Note, "not what they send");
+    let said = |text: &str| worst(text, &good(), "uploads");
+    assert_eq!((said(ebpf), said(&hosts)), (None, None));
+}
+
+#[test]
 fn a_port_of_a_bridge_is_told_before_a_daemon_sees_nothing() {
     let port = |facts: &mut Facts| mesh0(facts).master = Some("br-lan".to_owned());
     expect(MESH, port, "mesh interface", Serious, "-> name br-lan in mesh.interfaces in its place");
