@@ -1,11 +1,11 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads [--seeds K] [--first N]
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads|radios [--seeds K] [--first N]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
 waits at the gateway in ms. `chains`, `calls` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
-docs/hosts.md has the tables.
+`radios`: the same over radios of today, 20 s after 20 s, in Mbit/s. docs/hosts.md has the tables.
 """
 
 from __future__ import annotations
@@ -33,6 +33,12 @@ CHAINS = {
     8: ("450kbps", "500kbps", "550kbps", "600kbps", "650kbps"),
 }
 """Hops of a chain, and the rates of which the best is looked for."""
+RADIOS = {
+    "802.11g, 54 Mbit/s": 'standard = "802.11g"\nrate = "54Mbps"',
+    "802.11n, MCS 4": 'standard = "802.11n"\nmcs = 4',
+    "802.11n, MCS 15, 40 MHz": 'standard = "802.11n"\nmcs = 15\nstreams = 2\nwidth = "40MHz"',
+}
+"""Keys of radios that find their channel taken by ever fewer, ever longer frames."""
 Shaper = dict[str, object]
 WAYS = (("srv", "h0"), ("h0", "srv"))
 CALL = "".join(f'[[flow]]\nfrom = "{a}"\nto = "{b}"\napp = "cbr"\nrate = "80kbps"\npacket = 172\n\n' for a, b in WAYS)
@@ -49,13 +55,13 @@ def mesh() -> str:
     return f'{nodes}[[node]]\nid = "srv"\nrole = "wired"\n\n{wire}'
 
 
-def chain(hops: int, hosts: int) -> str:
+def chain(hops: int, hosts: int, wire: str = "100Mbps") -> str:
     """A gateway, relays every 200 m, and hosts around the end."""
     places = [("IG", 0, 0), *((f"R{n}", 200 * n, 0) for n in range(1, hops))]
     places += [(f"h{n}", 200 * hops - 40, -60 + 30 * n) for n in range(hosts)]
     nodes = "".join(f'[[node]]\nid = "{name}"\nx = {x}\ny = {y}\n\n' for name, x, y in places)
-    wire = '[[link]]\na = "IG"\nb = "srv"\nrate = "100Mbps"\ndelay = "10ms"\n\n'
-    return f'{nodes}[[node]]\nid = "srv"\nrole = "wired"\n\n{wire}'
+    link = f'[[link]]\na = "IG"\nb = "srv"\nrate = "{wire}"\ndelay = "10ms"\n\n'
+    return f'{nodes}[[node]]\nid = "srv"\nrole = "wired"\n\n{link}'
 
 
 def uploads(host: int, count: int) -> str:
@@ -67,14 +73,20 @@ def downloads(host: int, count: int, scheme: str) -> str:
 
 
 def scenario(
-    flows: dict[int, tuple[int, str]], shaper: Shaper | None, seconds: int, nodes: str = "", more: str = ""
+    flows: dict[int, tuple[int, str]],
+    shaper: Shaper | None,
+    seconds: int,
+    nodes: str = "",
+    more: str = "",
+    radio: str = 'rate = "11Mbps"',
+    window: int = 512,
 ) -> meshpace.Scenario:
     """So many downloads of each host, by their senders' scheme."""
     shaped = {"base": "linux-cubic", **(shaper or {})}
     scheme = "[scheme.here]\n" + "".join(f"{key} = {_toml(value)}\n" for key, value in shaped.items())
-    head = f'[measure]\nduration = "{seconds + 20}s"\nwarmup = "20s"\n\n[radio]\nrate = "11Mbps"\nrts = "always"\n\n'
-    head += '[routing]\nprotocol = "static"\n\n[defaults]\nscheme = "here"\nwindow = 512\n\n'
-    text = head + scheme + "\n" + (nodes or mesh())
+    head = f'[measure]\nduration = "{seconds + 20}s"\nwarmup = "20s"\n\n[radio]\n{radio}\nrts = "always"\n\n'
+    head += f'[routing]\nprotocol = "static"\n\n[defaults]\nscheme = "here"\nwindow = {window}\n\n'
+    text = f"{head}{scheme}\n{nodes or mesh()}"
     text += "".join(downloads(host, *what) for host, what in flows.items()) + more
     return meshpace.Scenario(text, "hosts.toml")
 
@@ -91,6 +103,20 @@ class Got(NamedTuple):
     flows: int
     delays: dict[str, float]
     wait_p95: float | None
+
+    @classmethod
+    def of(cls, result: Any) -> Got:
+        hosts: dict[str, float] = {}
+        delays: dict[str, list[float]] = {}
+        for flow in result["flows"]:
+            host = flow["to"]
+            hosts[host] = hosts.get(host, 0.0) + flow["goodput_bps"] / 1e3
+            if flow["delay_p50_s"] is not None:
+                delays.setdefault(host, []).append(flow["delay_p50_s"])
+        waits = [gateway["wait_p95_s"] for gateway in result["gateways"] if gateway["wait_p95_s"] is not None]
+        starved = sum(flow["goodput_bps"] == 0 for flow in result["flows"])
+        middle = {host: statistics.median(of) * 1e3 for host, of in delays.items()}
+        return cls(hosts, starved, len(result["flows"]), middle, waits[0] * 1e3 if waits else None)
 
     @property
     def jain(self) -> float:
@@ -109,18 +135,7 @@ def run(
     nodes: str = "",
     more: str = "",
 ) -> Got:
-    result: Any = meshpace.run(scenario(flows, shaper, seconds, nodes, more), seed=seed)
-    hosts: dict[str, float] = {}
-    delays: dict[str, list[float]] = {}
-    for flow in result["flows"]:
-        host = flow["to"]
-        hosts[host] = hosts.get(host, 0.0) + flow["goodput_bps"] / 1e3
-        if flow["delay_p50_s"] is not None:
-            delays.setdefault(host, []).append(flow["delay_p50_s"])
-    waits = [gateway["wait_p95_s"] for gateway in result["gateways"] if gateway["wait_p95_s"] is not None]
-    starved = sum(flow["goodput_bps"] == 0 for flow in result["flows"])
-    middle = {host: statistics.median(of) * 1e3 for host, of in delays.items()}
-    return Got(hosts, starved, len(result["flows"]), middle, waits[0] * 1e3 if waits else None)
+    return Got.of(meshpace.run(scenario(flows, shaper, seconds, nodes, more), seed=seed))
 
 
 def mean(values: list[float]) -> float:
@@ -304,10 +319,28 @@ def beside_uploads(seeds: range) -> None:
     table(rows)
 
 
+def radios(seeds: range) -> None:
+    """A rate that is found over radios of today: a download alone, one each of two hosts, and one beside four."""
+    rows = [["radio", "hops", "alone: plain", "auto", "one each: plain", "auto", "one beside four: plain", "auto"]]
+    for name, radio in RADIOS.items():
+        for hops in (1, 2, 4, 8):
+            cells = []
+            for counts in ((1,), (1, 1), (1, 4)):
+                flows = {host: (count, "here") for host, count in enumerate(counts)}
+                for shaper in (None, *auto("bytes").values()):
+                    what = scenario(flows, shaper, 20, chain(hops, len(counts), "1Gbps"), radio=radio, window=4096)
+                    gots = [Got.of(meshpace.run(what, seed=seed)) for seed in seeds]
+                    each = ", ".join(f"{mean([got.hosts[host] for got in gots]) / 1e3:.2f}" for host in gots[0].hosts)
+                    delay = mean([mean(list(got.delays.values())) for got in gots])
+                    cells.append(f"{each} @ {delay:.0f}")
+            rows.append([name, str(hops), *cells])
+    table(rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
-    cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads}
+    cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads, "radios": radios}
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
     parser.add_argument("--first", type=int, default=1, metavar="N", help="the first of these seeds (1)")

@@ -51,6 +51,8 @@ pub(super) struct Mesh {
     pub shaper: Shaper<(u8, u32)>,
     hosts: Vec<(u8, Says)>,
     pub rate: Rate,
+    /// The round trip of a way that is empty.
+    empty: Span,
     /// When the link has sent all that is in its queue.
     pub busy: Instant,
     /// Acknowledgements under way.
@@ -75,6 +77,7 @@ impl Mesh {
             shaper: Shaper::new(config),
             hosts: (1..).zip(hosts.iter().copied()).collect(),
             rate: Rate::bits_per_sec(rate),
+            empty: Span::from_millis(20),
             busy: Instant::ZERO,
             acks: BTreeSet::new(),
             echoes: BTreeSet::new(),
@@ -136,7 +139,7 @@ impl Mesh {
             self.busy = self.busy.max(self.now) + takes;
             self.waits.push(self.busy.saturating_since(self.now) - takes);
             *self.arrived.entry(host).or_default() += 1;
-            let back = self.busy + Span::from_millis(20);
+            let back = self.busy + self.empty;
             if let Some(number) = self.shaper.asks(self.now, address(host)) {
                 self.asked += 1;
                 if let Says::Echoes(late) = self.says(host) {
@@ -206,6 +209,18 @@ fn the_rate_is_found_within_seconds_and_a_few_packets_wait() {
         let a_second = rate as f64 / 12_000.0;
         let wanted = (0.12 * a_second).clamp(4.0, 14.0).max(0.02 * a_second);
         assert!((0.3 * wanted..3.0 * wanted).contains(&waiting), "{rate}: {waiting} of {wanted}");
+    }
+}
+
+/// At the rate that it begins with, round trips of such a way are a tenth as long as the time between two of them.
+#[test]
+fn a_fast_way_is_found_within_seconds() {
+    for hosts in [&[Says::Truth][..], &[Says::Truth; 2]] {
+        let mut mesh = Mesh::new(60_000_000, hosts);
+        mesh.empty = Span::from_millis(1);
+        mesh.run(8);
+        let (shares, _) = mesh.measure(4);
+        assert!(shares.iter().sum::<f64>() > 0.9, "{shares:?}");
     }
 }
 

@@ -47,9 +47,10 @@ const WAITING: f64 = 4.0;
 pub(super) const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
-/// Where packets wait this many times longer than they should, the rate is at most this many times the traffic that went into
-/// the mesh.
+/// Little waits, or for long, where packets wait so many times as long as they should.
+const SHORT: f64 = 0.5;
 const LONG: f64 = 1.5;
+/// No wait is judged at more than this many times the traffic that went into the mesh.
 const ABOVE: f64 = 1.1;
 /// And it falls this many times faster than it rises at the most, unless somebody talks.
 const FALLS: f64 = 4.0;
@@ -396,8 +397,11 @@ impl Finder {
                     DelayRateConfig { samples: 1, rise: config.rise * up, fall: config.fall * down, ..config }
                 }
             };
-            // In the time that its host takes to tell what a step did it goes no further than two.
-            let steps = (self.lag.as_secs_f64() / (2.0 * trip.as_secs_f64())).max(1.0);
+            // In the time that its host takes to tell what a step did it goes no further than two. A step takes a trip; or, where little waits, the
+            // time until the next round trip, if that is longer, as it is over a fast way until the rate is found.
+            let little = !talks && (times < SHORT || self.company.is_alone(now));
+            let step = if little { trip.max(now.saturating_since(before)) } else { trip };
+            let steps = (self.lag.as_secs_f64() / (2.0 * step.as_secs_f64())).max(1.0);
             self.law.set_config(DelayRateConfig {
                 rise: config.rise / steps,
                 fall: config.fall / steps,
@@ -405,10 +409,10 @@ impl Finder {
             });
             // No step is shorter than the longest way takes to answer one.
             self.law.on_round_trip_over(now, self.base, trip);
-            if times > LONG {
-                // Unused rate would later let in packets that wait then. What is taken off it is not unused, but whoever talks waits no longer for it.
+            if let Some(above) = self.above(now, times) {
+                // What is taken off the rate is not unused, but whoever talks waits no longer for it.
                 let share = if talks { 1.0 } else { self.share };
-                self.law.bound(ABOVE * self.carried.most() / share);
+                self.law.bound(above * self.carried.most() / share);
             }
             within(&mut self.law, self.find);
         }

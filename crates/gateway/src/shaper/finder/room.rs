@@ -18,6 +18,13 @@ const ALONE: (f64, f64) = (14.0, 2.0);
 const ALONE_FOR: f64 = 0.12;
 /// This many packets a second that wait for no turn are a call, or several calls.
 const CALLS: f64 = 10.0;
+/// Beside others that part of what may wait does, and this part on each hop: where frames carry many packets, the queues of the mesh share by
+/// flow what the shaper should share by host, and the more of it, the more waits there. Over one hop it all waits in the gateway's own
+/// radio, which shares by station. (docs/hosts.md, "Radios that aggregate")
+const BESIDE_OTHERS: (f64, f64) = (0.6, 0.15);
+/// Unused rate lets in packets that wait later: where packets wait so many times as long as they should, the rate is at most so many times the
+/// traffic that went into the mesh. Beside others it is so from the first of these on, so that what waits does so at the shaper, which shares.
+const UNUSED: [(f64, f64); 2] = [(super::SHORT, 1.05), (super::LONG, super::ABOVE)];
 /// Beside it what comes in this time may wait, seconds, and this part of a packet at least.
 const BESIDE_CALLS: (f64, f64) = (0.008, 0.3);
 /// A receiver that waits for a second segment before it acknowledges waits no shorter (Linux, TCP_ATO_MIN in include/net/tcp.h).
@@ -66,7 +73,25 @@ impl Finder {
             }
             _ => WAITING,
         };
-        (self.usual * self.find.stands.as_secs_f64()).max(waiting) * times
+        let stands = self.find.stands.as_secs_f64() * self.stands(now);
+        (self.usual * stands).max(waiting) * times
+    }
+
+    /// Which part of what may wait does.
+    fn stands(&self, now: Instant) -> f64 {
+        let (least, hop) = BESIDE_OTHERS;
+        match self.hops {
+            Some(hops) if hops > 1 && !self.company.is_alone(now) => least.max(hop * f64::from(hops)),
+            _ => 1.0,
+        }
+    }
+
+    /// The rate is at most so many times what was carried lately, while packets wait so many times as long as they should.
+    pub(super) fn above(&self, now: Instant, times: f64) -> Option<f64> {
+        let [beside, always] = UNUSED;
+        let (from, above) =
+            if self.company.is_alone(now) || self.is_beside_calls(now) { always } else { beside };
+        (times > from).then_some(above)
     }
 
     /// The rate at which packets went into the mesh lately, in costs.

@@ -103,6 +103,24 @@ fn as_many_packets_wait_as_suit_a_connection_that_is_alone() {
     }
 }
 
+/// Where what comes in `stands` is more than four packets: all of it where a connection is alone, and over one hop; three twentieths on each
+/// hop beside others, three fifths at least. And beside others unused rate goes as soon as packets wait half as long as they may.
+#[test]
+fn less_waits_in_the_mesh_beside_others() {
+    for (hops, ports, part) in [(1, 1, 1.0), (4, 1, 1.0), (1, 2, 1.0), (2, 2, 0.6), (4, 2, 0.6), (8, 2, 1.2)]
+    {
+        let mut told = Script::new();
+        told.hops = Some(hops);
+        told.runs(1, ports, 0, 400);
+        told.finder.set_find(Find { stands: Span::from_secs(1), ..FIND });
+        told.finder.usual = 200.0;
+        assert_eq!(told.finder.waits(ms(4_000)), 200.0 * part, "{hops} {ports}");
+        let above = [0.4, 0.6, 1.6].map(|times| told.finder.above(ms(4_000), times));
+        let beside = [None, Some(1.05), Some(1.05)];
+        assert_eq!(above, if ports > 1 { beside } else { [None, None, Some(1.1)] });
+    }
+}
+
 /// Acknowledgements of single segments that a receiver's timer sends count as no wait beside a call, where hardly any other come.
 #[test]
 fn beside_a_call_a_receivers_timer_is_no_wait() {
