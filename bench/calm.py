@@ -32,8 +32,8 @@ CONSTANTS = {
     "dr_horizon": ("10s", "30s", "300s"),
     "dr_first": (2.0, 4.0, 10.0),
     "dr_timeout": (0.5, 0.7, 1.0),
-    "dr_friendly": (1.0, 1.25, 1.5),
-    "dr_lossy": (0.005, 0.007, 0.01),
+    "dr_friendly": (1.0, 1.3, 1.6),
+    "dr_lossy": (0.004, 0.006, 0.01),
     "dr_room": (1.0, 2.0, 4.0),
     "dr_slack": (8.0, 16.0, 32.0),
     "thin_segments": (8, 16, 32),
@@ -129,8 +129,8 @@ def constants(seeds: int) -> None:
 
 
 FLOORS: tuple[dict[str, float], ...] = (
-    {"dr_friendly": 0.0}, {}, {"dr_friendly": 1.0}, {"dr_friendly": 1.5}, {"dr_lossy": 0.005}, {"dr_lossy": 0.01},
-    {"dr_friendly": 1.5, "dr_lossy": 0.01},
+    {"dr_friendly": 0.0}, {}, {"dr_friendly": 1.0}, {"dr_friendly": 1.5}, {"dr_lossy": 0.005}, {"dr_lossy": 0.007},
+    {"dr_lossy": 0.01},
 )  # fmt: skip
 
 

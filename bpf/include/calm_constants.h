@@ -30,8 +30,8 @@
 #define SLACK 16                      /* dr_slack */
 #define SHARE 1                       /* a half of what is too much in a queue goes in a round trip; while it drains */
 #define DRAIN 2                       /* a quarter */
-#define LG_SHARE 10802114ll           /* dr_friendly = 1.25 */
-#define LOSSY_NUMERATOR 7             /* dr_lossy = 7 / 1000 */
+#define LG_SHARE 12700743ll           /* dr_friendly = 1.3 */
+#define LOSSY_NUMERATOR 6             /* dr_lossy = 6 / 1000 */
 #define LOSSY_DENOMINATOR 1000
 
 #define LG_SLOWEST (-77910978ll)      /* 0.2 packets a second */

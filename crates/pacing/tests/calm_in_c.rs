@@ -67,7 +67,7 @@ struct Sender {
 
 impl Sender {
     fn new(unit: u32, burst: u32) -> Self {
-        let mut law = DelayRate::new(DelayRateConfig::CALM).friendly(1.25, 0.007).on_host();
+        let mut law = DelayRate::new(DelayRateConfig::CALM).friendly(1.3, 0.006).on_host();
         law.set_unit(Instant::ZERO, unit);
         law.set_burst(f64::from(burst));
         Self { law, trains: TrainsInFlight::new(), paced: 0.0, unit, now: 0 }

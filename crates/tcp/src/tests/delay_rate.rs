@@ -2,7 +2,7 @@
 
 use super::script::{MSS, Out, Script, ms, segment};
 use crate::control::{RECOVERIES, Rules, Surroundings, WINDOWS};
-use crate::{Config, Options};
+use crate::{Config, Options, RtoConfig, SmoothedConfig};
 use meshpace_keys::{Setting, Values};
 use meshpace_units::{Instant, Span};
 
@@ -13,6 +13,10 @@ fn sender(parameters: &[(&str, f64)]) -> Script {
 
 /// The same with trains of so many segments at the most.
 fn sender_of(unit: u64, parameters: &[(&str, f64)]) -> Script {
+    sender_timed(RtoConfig::Smoothed(SmoothedConfig::LINUX), unit, parameters)
+}
+
+fn sender_timed(rto: RtoConfig, unit: u64, parameters: &[(&str, f64)]) -> Script {
     let part = WINDOWS.iter().find(|part| part.about.word == "delay-rate").expect("the part");
     let recovery = RECOVERIES.iter().find(|part| part.about.word == "rack").expect("its recovery");
     let keys: Vec<_> = part.about.keys().chain(recovery.about.keys()).collect();
@@ -26,7 +30,6 @@ fn sender_of(unit: u64, parameters: &[(&str, f64)]) -> Script {
     let rules = Rules::LINUX;
     let control = (part.build)(&values, &Surroundings { rules, segment: MSS as u32, from_mesh: true })
         .control(recovery, &values);
-    let rto = crate::RtoConfig::Smoothed(crate::SmoothedConfig::LINUX);
     let mut s = Script::connect(Config { timestamps: false, rto, control, ..Config::rfc() });
     s.options =
         Options { mss: Some(1460), window_scale: Some(2), sack_permitted: true, ..Options::default() };
@@ -113,6 +116,20 @@ fn what_is_lost_is_sent_again_at_the_rate() {
     );
     assert_eq!(s.out.iter().filter(|(_, sent)| sent.offset == MSS).count(), 1, "the second, once");
     assert_eq!((s.tcp.counters().retransmits, s.tcp.counters().timeouts), (1, 0));
+}
+
+/// While a hole is open nothing is acknowledged, but each report of what arrives behind it has a round trip.
+#[test]
+fn what_is_reported_behind_a_hole_tells_of_the_queue() {
+    let mut s = sender_timed(RtoConfig::Linux(SmoothedConfig::LINUX), 1, &[]);
+    s.ack_segment([200], 1);
+    s.ack_segment([300], 6);
+    assert_eq!(interval(&s), Some(20_000));
+    // Segment 7 is lost; what left 20 ms apart comes 40 ms apart.
+    for (at, last) in [(400, 8), (440, 9), (480, 10)] {
+        s.sack(at, 6, &[(8, last)]);
+    }
+    assert_eq!((interval(&s), s.tcp.counters().timeouts), (Some(40_000), 0), "the start is over");
 }
 
 #[test]

@@ -50,13 +50,13 @@ static KEYS: [Key; 7] = [
     Key::number(
         "dr_friendly",
         (0.0, 100.0),
-        1.25,
+        1.3,
         "Law delay-rate: beside flows that fill queues it keeps so much of what a TCP flow has at its losses (docs/law.md).",
     ),
     Key::number(
         "dr_lossy",
         (0.0, 1.0),
-        0.007,
+        0.006,
         "Law delay-rate: losses more frequent than so many a packet tell of such flows (docs/law.md).",
     ),
     Key::count("dr_burst", (1, 1_000), 1, "Segments that leave together (docs/law.md)."),
@@ -134,7 +134,10 @@ impl Congestion for Sender {
         }
         self.trains.on_ack(ack, &mut self.law, &mut self.pacer);
         let took = self.trains.ends(ack.out.una);
-        if let Some(rtt) = ack.newest.zip(took).map(|(rtt, took)| rtt + took) {
+        // While a hole is open nothing new is acknowledged, but what arrives behind it is reported. Over lossy paths a hole is open nearly
+        // always, and a law that waited would keep a rate that is far too high. A report within a train tells nothing.
+        let reported = ack.sample.filter(|_| !ack.is_new() && self.trains.buffer() == 0);
+        if let Some(rtt) = ack.newest.or(reported).zip(took).map(|(rtt, took)| rtt + took) {
             // Where nothing is out any more, the last segment may have waited for the receiver's timer, and less than a packet of
             // the rate is on its way: no sign of a queue longer than the one that is known. A train is answered when it is whole.
             let known =
