@@ -96,9 +96,10 @@ LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u3
 	if (calm->flags & CALM_STARTING) {
 		if (target <= rate) {
 			calm->flags &= (__u8)~CALM_STARTING;
-			rate -= LG(1);
+			calm->young = YOUNG;
+			rate = larger(target, rate - LG(1));
 			if (holds > LG_LONG)
-				rate = larger(rate, smaller(arrives, rate + LG(1)));
+				rate = larger(rate, smaller(arrives, calm->rate));
 		} else if (in_use) {
 			rate += LG(1);
 		}
@@ -113,6 +114,10 @@ LAW_ONCE int calm_go(struct calm *calm, __u32 now, __u32 base, __s64 delay, __u3
 	/* It took as many empty paths. */
 	if (units >> 31)
 		rise *= SELDOM;
+	else if (calm->young)
+		rise *= YOUNG_RISE;
+	if (calm->young)
+		calm->young--;
 
 	/* Beside flows that fill the queue nothing drains it. */
 	if (unit == 1 && arrives != LG_NOTHING && least == LG_NOTHING && calm_drains(calm, lg(queue) - LG_TICKS + arrives, waits)) {

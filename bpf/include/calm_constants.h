@@ -30,6 +30,8 @@
 #define SLACK 16                      /* dr_slack */
 #define SHARE 1                       /* a half of what is too much in a queue goes in a round trip; while it drains */
 #define DRAIN 2                       /* a quarter */
+#define YOUNG 16                      /* steps after its start in which a flow climbs so many times as fast: */
+#define YOUNG_RISE 2
 #define LG_SHARE 12700743ll           /* dr_friendly = 1.3 */
 #define LOSSY_NUMERATOR 6             /* dr_lossy = 6 / 1000 */
 #define LOSSY_DENOMINATOR 1000

@@ -37,6 +37,10 @@ const SELDOM: f64 = 4.0;
 /// Between these the rate stays, packets a second: a packet in five seconds, and what 100 Gbit/s carry.
 const SLOWEST: f64 = 0.2;
 const FASTEST: f64 = 1e7;
+/// For so many steps after its start a flow climbs so many times as fast. Where others were first, the start ends at their queue, and steps
+/// as small as theirs bring it no nearer to its share (docs/law.md, "What it cannot do").
+const YOUNG: u32 = 16;
+const YOUNG_RISE: f64 = 2.0;
 /// A rate is in use if so much of it arrives. What arrives in the start was sent a round trip ago, at half of the rate.
 const IN_USE: f64 = 0.4;
 
@@ -53,6 +57,8 @@ pub struct DelayRate {
     queue: Option<f64>,
     /// No queue has shown itself yet.
     starting: bool,
+    /// Steps that it counts as a newcomer still.
+    young: u32,
     /// Packets that travel together: as many accesses of so many wait.
     unit: f64,
     /// Packets that the sender hands down at once.
@@ -114,6 +120,7 @@ impl DelayRate {
             base: None,
             queue: None,
             starting: true,
+            young: 0,
             unit: 1.0,
             burst: 1.0,
             answered: None,
@@ -299,18 +306,26 @@ impl DelayRate {
         let in_use = self.usage.in_use;
         if self.starting {
             if target <= self.rate {
-                // What shows now was sent a round trip ago, at half of this; on a long path no faster than it arrives now.
-                self.starting = false;
-                self.rate /= 2.0;
+                // What shows now was sent a round trip ago, at half of this rate: the rate becomes what that queue asks for, and no less
+                // than half; on a long path no faster than it arrives now.
+                (self.starting, self.young) = (false, YOUNG);
+                let before = self.rate;
+                self.rate = target.max(before / 2.0);
                 let arrives = arrives.filter(|_| holds > LONG);
-                self.raise(arrives.unwrap_or(0.0).min(2.0 * self.rate));
+                self.raise(arrives.unwrap_or(0.0).min(before));
             } else if in_use {
                 self.rate *= 2.0;
             }
             return;
         }
         // What is not used says nothing: an idle path has no queue at any rate.
-        let rise = if in_use { self.config.rise } else { 0.0 } * if thinned { SELDOM } else { 1.0 };
+        let faster = match (thinned, self.young > 0) {
+            (true, _) => SELDOM,
+            (false, true) => YOUNG_RISE,
+            (false, false) => 1.0,
+        };
+        self.young = self.young.saturating_sub(1);
+        let rise = if in_use { self.config.rise } else { 0.0 } * faster;
         let floor = self.friendly.map_or(0.0, |friendly| friendly.floor(base + queue));
         // Beside flows that fill the queue nothing drains it.
         let alone = self.on_host && self.unit == 1.0 && floor == 0.0;

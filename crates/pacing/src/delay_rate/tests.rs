@@ -143,6 +143,31 @@ fn it_doubles_a_round_trip_until_a_queue_shows() {
 }
 
 #[test]
+fn the_start_ends_at_what_its_queue_asks_for_if_that_is_more_than_half() {
+    let mut law = DelayRate::new(DelayRateConfig::CALM);
+    law.on_round_trip(ms(0), Span::from_millis(40));
+    (1..4).for_each(|at| _ = step(&mut law, 1_000 * at, 40));
+    assert!(
+        (step(&mut law, 4_000, 42) - 1.0 / 0.7 / 0.002).abs() < 1e-9,
+        "2 ms are 1/0.7 packets at 714 a second"
+    );
+}
+
+#[test]
+fn a_newcomer_climbs_twice_as_fast_for_sixteen_steps() {
+    let mut law = DelayRate::new(DelayRateConfig::CALM);
+    law.on_round_trip(ms(0), Span::from_millis(40));
+    (1..4).for_each(|at| _ = step(&mut law, 1_000 * at, 40));
+    let mut before = step(&mut law, 4_000, 60);
+    for n in 5..30 {
+        let rate = step(&mut law, 1_000 * n, 40);
+        let rise = if n < 21 { 0.5 } else { 0.25 };
+        assert!((rate / before - exp(0.1 * rise)).abs() < 1e-9, "step {n}: {rate}");
+        before = rate;
+    }
+}
+
+#[test]
 fn what_nobody_tells_is_taken_for_granted() {
     let mut law = seen(DelayRateConfig::CALM, 50.0);
     let mut rate = |at| {
