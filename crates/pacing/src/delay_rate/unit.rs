@@ -10,6 +10,9 @@ use meshpace_units::{Instant, Span};
 /// is 34 us of AIFS, 20 us of preamble, and an answer 16 us later with a preamble of its own (IEEE 802.11-2020, 17.4.4, 19.4.4). Over a wire
 /// of 1 Gbit/s two segments are 24 us apart.
 const AT_ONCE: Span = Span::from_micros(10);
+/// No exchange of a radio is as short as this many seconds. Trains that are no farther apart come over a wire, where acknowledgements that
+/// come at once tell nothing of what an access carries.
+const ACCESS: f64 = 5e-5;
 /// Acknowledgements of one train are together if they are no farther apart than this share of the time between two trains. Where packets
 /// go one by one, half a train takes more than that from half of capacity on.
 const TOGETHER: f64 = 0.25;
@@ -119,6 +122,16 @@ impl Unit {
         if self.most < Self::SMALLEST {
             return false;
         }
+        let before = self.size;
+        let train = f64::from(self.size.max(Self::SMALLEST)) / f64::from(self.size);
+        if train * apart <= ACCESS {
+            if before > 1 {
+                self.become_of(1);
+            }
+            (self.until, self.every) = (ASKS.1, ASKS.1);
+            (self.latest, self.acknowledgements) = (None, 0);
+            return self.size != before;
+        }
         let gap = self.latest.map(|latest| now.saturating_since(latest));
         self.latest = Some(now);
         let near = |gap: Span| gap <= AT_ONCE || self.size > 1 && gap.as_secs_f64() < TOGETHER * apart;
@@ -127,7 +140,6 @@ impl Unit {
             self.segments += segments;
             return false;
         }
-        let before = self.size;
         self.judge();
         (self.acknowledgements, self.segments) = (1, segments);
         self.size != before
@@ -194,6 +206,17 @@ mod tests {
         assert_eq!(trains(&mut Unit::new(16), 0, &[60, 500, 900, 51, 5_000, 100]), [1; 6]);
         assert_eq!(trains(&mut Unit::new(16), 0, &[24; 40]), [1; 40], "a wire of 1 Gbit/s");
         assert_eq!(trains(&mut Unit::new(1), 0, &[0; 6]), [1; 6], "told not to");
+    }
+
+    #[test]
+    fn trains_that_follow_each_other_within_an_access_are_on_a_wire() {
+        let mut unit = Unit::new(16);
+        assert_eq!(trains(&mut unit, 0, &[0, 0]), [1, 4]);
+        // At 80,000 segments a second.
+        assert!(unit.on_ack(Instant::ZERO + Span::from_millis(100), 2.0, 5e-5) && unit.size() == 1);
+        let apart = 5e-5 / 4.0;
+        assert!((0..40).all(|n| !unit.on_ack(Instant::ZERO + Span::from_millis(101 + n / 4), 2.0, apart)));
+        assert_eq!(trains(&mut unit, 200, &[0, 0]), [1, 4], "until the rate is a radio's");
     }
 
     #[test]
