@@ -11,6 +11,7 @@ Of all of these: the most goodput at any delay; at no more than the empty chain'
 bottleneck (of the most goodput); and the same with a train of eight. The empty chain's delay is that of a segment a
 second. Goodput in kbit/s @ mean one-way delay in ms; r: rate, W: train, d: segments an acknowledgement. Runs of 60 s,
 20 s of them warm-up, static routes, 802.11b at 11 Mbit/s; equal arguments give equal tables. docs/law.md has them.
+calm_eight.py searches for eight flows that share a gateway.
 
 With --random instead: eight flows of a random mesh of 50 nodes, a topology a seed. Each flow's max-min share, by search
 over fixed rates with thin acknowledgements: all flows get as much as all can have at once (19 of 20 segments arrive in
@@ -58,7 +59,7 @@ class _Open(meshpace.Formula):
         return None if segment.waiting >= self.d else meshpace.Wait(_TAIL, "this")  # type: ignore[attr-defined]
 
 
-def _rate(kbit: float, d: int) -> type[meshpace.Formula]:
+def at_rate(kbit: float, d: int) -> type[meshpace.Formula]:
     class Rate(_Open):
         rated = True
         name = f"rate-{round(kbit)}-{d}"
@@ -71,7 +72,7 @@ def _rate(kbit: float, d: int) -> type[meshpace.Formula]:
     return Rate
 
 
-def _train(window: int, d: int) -> type[meshpace.Formula]:
+def in_trains(window: int, d: int) -> type[meshpace.Formula]:
     class Train(_Open):
         name = f"train-{window}-{d}"
 
@@ -96,7 +97,7 @@ def _rates(scenario: meshpace.Scenario, around: float, seeds: int) -> list[Found
 
         def at(rate: float, d: int = d, tried: dict[float, Found] = tried) -> None:
             if rate not in tried:
-                tried[rate] = _got(scenario, _rate(rate, d), f"r {rate:.0f} d {d}", seeds)
+                tried[rate] = _got(scenario, at_rate(rate, d), f"r {rate:.0f} d {d}", seeds)
 
         for n in range(-6, 7):
             at(around * 1.08**n)
@@ -109,13 +110,13 @@ def _rates(scenario: meshpace.Scenario, around: float, seeds: int) -> list[Found
 
 def _trains(scenario: meshpace.Scenario, seeds: int) -> list[Found]:
     pairs = {(window, d) for window in _WINDOWS for d in (window, max(1, window // 2), min(2, window))}
-    return [_got(scenario, _train(*pair), "W {} d {}".format(*pair), seeds) for pair in sorted(pairs)]
+    return [_got(scenario, in_trains(*pair), "W {} d {}".format(*pair), seeds) for pair in sorted(pairs)]
 
 
 def row(hops: int, rts: str, seeds: int) -> list[str]:
     """Of one chain."""
     calm = _got(chain(hops, rts), "calm", "", seeds)
-    empty = _got(chain(hops, rts), _rate(1460 * 8 / 1e3, 1), "", seeds).delay
+    empty = _got(chain(hops, rts), at_rate(1460 * 8 / 1e3, 1), "", seeds).delay
     found = _rates(chain(hops, rts), calm.goodput, seeds) + _trains(chain(hops, rts), seeds)
     most = max(found)
     segment = 1460 * 8 / most.goodput
@@ -221,7 +222,7 @@ def aggregates_row(ground: str, hops: int, both: bool, seeds: int) -> list[str]:
         return float(got.split()[0]), got, loop
 
     pairs = {(window, d) for window in _LONG_WINDOWS for d in (window, min(8, window))}
-    windows = [tried(_train(*pair), "W {} d {}".format(*pair)) for pair in sorted(pairs)]
+    windows = [tried(in_trains(*pair), "W {} d {}".format(*pair)) for pair in sorted(pairs)]
     around = 1e3 * max(windows)[0] / len(ends)
     spaced = [
         tried(_spaced(segments, around * part), f"B {segments} at {around * part / 1e3:.2f}")

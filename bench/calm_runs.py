@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -65,6 +67,6 @@ def got(
     return Got(statistics.mean(goodputs), statistics.mean(delays), statistics.mean(jains), timeouts)
 
 
-def table(head: list[str], rows: list[list[str]]) -> None:
-    for row in (head, ["---"] * len(head), *rows):
+def table(head: list[str], rows: Iterable[list[str]]) -> None:
+    for row in itertools.chain((head, ["---"] * len(head)), rows):
         print("| " + " | ".join(row) + " |", flush=True)
