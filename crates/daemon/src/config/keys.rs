@@ -33,8 +33,8 @@ pub(super) static ROOT: Section = Section {
         Key::new(
             "paced_share",
             SHARE,
-            "With mode = \"pace\": the share of flows that is paced, the rest is observed. Below 1 this is an A/B test; a \
-             hash of the flow's addresses and ports decides, so a flow stays what it is.",
+            "With mode = \"pace\": the share of flows that is paced, the rest is observed. That compares nothing, because \
+             the rest takes the air that they leave (`meshpaced trial` compares). A hash of the flow's addresses and ports decides, so a flow stays what it is.",
         )
         .default("1.0"),
         Key::new("ab_seed", whole(0, i64::MAX as u64), "Another seed chooses other flows for paced_share.").default("0"),

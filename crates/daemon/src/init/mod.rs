@@ -141,6 +141,8 @@ fn file(found: &[Found], rate: Option<&str>) -> Result<String, Failure> {
     let names: Vec<_> = found.iter().map(|found| format!("\"{}\"", found.name)).collect();
     let mut values = vec![("mesh.interfaces", format!("[{}]", names.join(", ")))];
     values.extend(rates(found, rate)?);
+    // Once anything is paced, hosts share what the mesh carries: no host starves beside another, whatever its flows are.
+    values.push(("hosts.rate", "\"auto\"".to_owned()));
     let mut head = format!("Made by `meshpaced init`. Toward the mesh: {}.", listed(found));
     if found.iter().any(|found| found.evidence == Evidence::Batman) {
         head.push_str(" batman-adv forwards below IP and tells no hops: write them in [hops.static].");
@@ -217,8 +219,8 @@ mod tests {
         let bad = file(&wired, Some("fast")).unwrap_err();
         assert!(matches!(&bad, Failure::User(said) if said.contains("mesh.rate")), "{bad}");
         let wired = Config::parse("a.toml", file(&wired, Some("300Mbps")).unwrap().as_bytes()).unwrap();
-        let only = Config::parse("b.toml", b"[mesh]\ninterfaces = [\"br0\"]\nrate = \"300Mbps\"\n").unwrap();
-        assert_eq!(wired, only, "nothing else is changed");
+        let only = "[mesh]\ninterfaces = [\"br0\"]\nrate = \"300Mbps\"\n[hosts]\nrate = \"auto\"\n";
+        assert_eq!(wired, Config::parse("b.toml", only.as_bytes()).unwrap(), "nothing else is changed");
         let told = file(&[mesh("wlan0", Evidence::Told { wireless: true })], None).unwrap();
         assert_eq!(Config::parse("a.toml", told.as_bytes()).unwrap().mesh.rate_source, RateSource::Nl80211);
     }
