@@ -7,11 +7,11 @@ use super::{Arrival, Decision, Engine, Output};
 use crate::config::Config;
 use crate::data_thread::Request;
 use crate::hops::{Directory, WirelessPath};
-use crate::state::HostsReport;
+use crate::state::{FlowReport, HostsReport};
 use meshpace_gateway::{
     Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Sign, Terms,
 };
-use meshpace_units::{Bytes, Ecn, Instant, Seq};
+use meshpace_units::{Bytes, Ecn, Instant, Rate, Seq};
 use meshpace_wire::Outline;
 use meshpace_wire::protocol::{TCP, UDP};
 use std::collections::BTreeMap;
@@ -69,6 +69,8 @@ pub struct ShapedEngine {
     left: Vec<Shaped<Waiting>>,
     /// Hosts to ask for an echo.
     requests: Vec<Request>,
+    /// The rate that the latest shaper had found.
+    found: Option<Rate>,
 }
 
 impl ShapedEngine {
@@ -82,6 +84,7 @@ impl ShapedEngine {
             coming: BTreeMap::new(),
             left: Vec::new(),
             requests: Vec::new(),
+            found: None,
         }
     }
 
@@ -213,10 +216,24 @@ impl ShapedEngine {
     pub fn reload(&mut self, now: Instant, config: Arc<Config>) {
         match (parameters(&config, self.held_max), &mut self.shaper) {
             (Some(parameters), Some(shaper)) => shaper.set_config(parameters),
-            (Some(parameters), none) => *none = Some(Shaper::new(parameters)),
+            (Some(parameters), None) => self.shaper = Some(Shaper::new(self.beginning(now, parameters))),
             (None, _) => self.leave_shaper(now),
         }
         self.engine.reload(now, config);
+    }
+
+    /// A rate that is found begins where the shaper before left it, or at what downloads get now, if that is more than the least that it
+    /// begins at: blocks of a guard or a trial would else begin with seconds in which a fast mesh carries hardly anything.
+    fn beginning(&self, now: Instant, parameters: ShaperConfig) -> ShaperConfig {
+        if parameters.find.is_none() {
+            return parameters;
+        }
+        let downloads = || {
+            let goodput = |flow: FlowReport| flow.stats.goodput_down?.rate(now);
+            let flows = self.engine().flows().into_iter();
+            Rate::bits_per_sec(flows.filter_map(goodput).map(Rate::as_bits_per_sec).sum())
+        };
+        ShaperConfig { rate: parameters.rate.max(self.found.unwrap_or_else(downloads)), ..parameters }
     }
 
     /// As [`Engine::set_held_max`].
@@ -269,6 +286,7 @@ impl ShapedEngine {
     fn leave_shaper(&mut self, now: Instant) {
         self.coming.clear();
         let Some(mut shaper) = self.shaper.take() else { return };
+        self.found = Some(shaper.config()).filter(|config| config.find.is_some()).map(|config| config.rate);
         // The last is taken first.
         self.left.extend(shaper.let_go(now).into_iter().rev());
     }

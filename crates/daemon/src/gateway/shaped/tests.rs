@@ -238,6 +238,31 @@ fn a_rate_is_found_by_segments_and_spin_bits() {
     assert_eq!(rate.as_bits_per_sec(), 900_000);
 }
 
+/// A rate that is found begins at what downloads get, where they get more than it begins at; and where it was, once there was one.
+#[test]
+fn a_rate_that_is_found_begins_at_what_the_mesh_is_known_to_carry() {
+    let paces = SHAPED.replace("rate = \"1Mbps\"", "rate = \"auto\"");
+    let watches = paces.replace("mode = \"pace\"", "mode = \"observe\"");
+    let mut w = World::new(&watches);
+    let rate = |w: &World, at| w.engine.hosts(at).map(|report| report.config.rate.as_bits_per_sec());
+    for n in 0..12_000u32 {
+        let at = ms(u64::from(n));
+        assert!(!w.hand_in(at, &data(1_000 * n + 1)));
+        assert!(!w.hand_in(at + Span::from_micros(900), &ack(1_000 * n + 1_001)));
+    }
+    assert_eq!(rate(&w, ms(12_000)), None);
+    w.engine.reload(ms(12_000), config(&paces));
+    let begins = rate(&w, ms(12_000)).expect("hosts are shaped");
+    assert!((7_000_000..9_000_000).contains(&begins), "8 Mbit/s were acknowledged: {begins}");
+    w.engine.reload(ms(12_000), config(&watches));
+    w.engine.reload(ms(60_000), config(&paces));
+    assert_eq!(rate(&w, ms(60_000)), Some(begins), "as it was left");
+    // Where nothing is known it is what the file's default says, and a given rate is that.
+    assert_eq!(rate(&World::new(&paces), ms(0)), Some(1_000_000));
+    w.engine.reload(ms(60_000), config(SHAPED));
+    assert_eq!(rate(&w, ms(60_000)), Some(1_000_000));
+}
+
 /// Datagrams alone: the host that they go to is asked behind them, by its own address, and its answers are those of the prefix that it counts as.
 #[test]
 fn a_rate_is_found_by_echoes_where_only_datagrams_go() {
