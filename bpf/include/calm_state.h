@@ -40,8 +40,13 @@ struct calm {
 	__u16 trains;             /* how many may be on their way */
 	__u8 held;                /* a second one waits 2^held empty round trips after it was taken back */
 	__u8 unit;                /* packets that travelled together when the latest round trip was measured */
-	__u8 empty : 3;           /* steps with an empty queue, up to now; WIRE_EMPTY at most */
-	__u8 young : 5;           /* steps that it counts as a newcomer still; YOUNG at most */
+	union {
+		__u8 empty_and_young; /* both, as user space has them */
+		struct {
+			__u8 empty : 3; /* steps with an empty queue, up to now; WIRE_EMPTY at most */
+			__u8 young : 5; /* steps that it counts as a newcomer still; YOUNG at most */
+		};
+	};
 	__u8 losses;              /* INTERVALS at most */
 	__u8 flags;               /* enum calm_flag */
 	__u8 prompt;              /* round trips with no more than jitter in them, up to now; WIRE_PROMPT at most */

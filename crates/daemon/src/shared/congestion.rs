@@ -69,8 +69,8 @@ structs! {
         held: u8,
         /// Packets that travelled together when the latest round trip was measured.
         unit: u8,
-        /// Steps with an empty queue, up to now.
-        empty: u8,
+        /// Steps with an empty queue, up to now, and steps that it counts as a newcomer still: three and five bits.
+        empty_and_young: u8,
         /// Losses that are remembered.
         losses: u8,
         /// `enum calm_flag`.
