@@ -305,17 +305,39 @@ def calls(seeds: range) -> None:
     table(rows)
 
 
+UPLOADED: dict[str, tuple[dict[int, tuple[int, str]], str, int | None]] = {
+    **{f"1 download, 1 upload, {hops}": ({0: (1, "here")}, uploads(1, 1), hops) for hops in (1, 3, 4)},
+    "4 downloads, 20 uploads, 1": ({0: (4, "here")}, uploads(1, 20), 1),
+    "4 downloads, 4 uploads, 3": ({0: (4, "here")}, uploads(1, 4), 3),
+    "a download of 4 hosts, 1 upload, 1": (dict.fromkeys(range(4), (1, "here")), uploads(4, 1), 1),
+    "1 download, an upload of 4 hosts, 1": ({0: (1, "here")}, "".join(uploads(host, 1) for host in range(1, 5)), 1),
+    "1 download, 3, beside 1 upload, 1": ({10: (1, "here")}, uploads(1, 1), None),
+    "4 downloads, 3, beside 4 uploads, 1": ({10: (4, "here")}, uploads(1, 4), None),
+    "4 downloads, 1, beside 4 uploads, 3": ({0: (4, "here")}, uploads(10, 4), None),
+}
+"""Downloads of some hosts beside uploads of others: at the end of a chain of so many hops, or near and far."""
+
+
 def beside_uploads(seeds: range) -> None:
-    """One host with a download, and one with an upload, at the end of a chain."""
-    rows = [["hops", "gateway", "download @ delay", "upload @ delay"]]
-    for hops in (1, 3, 4):
-        for name, shaper in {"plain": None, **auto("bytes")}.items():
-            gots = [run({0: (1, "here")}, shaper, seed, 60, chain(hops, 2), uploads(1, 1)) for seed in seeds]
-            of = [
-                f"{mean([got.hosts[to] for got in gots]):.0f} @ {mean([got.delays[to] for got in gots]):.0f}"
-                for to in ("h0", "srv")
-            ]
-            rows.append([str(hops), name, *of])
+    """Hosts with downloads beside hosts with uploads: what each has, the least and the most of them."""
+    rows = [["hosts, hops", "gateway", "downloads @ delay", "uploads @ delay", "all"]]
+    for case, (flows, more, hops) in UPLOADED.items():
+        free = {**(auto("bytes")["hosts by bytes, auto"] or {}), "hosts_uploads": "free"}
+        shapers = {"plain": None, "hosts by bytes, auto, uploads free": free, **auto("bytes")}
+        for name, shaper in shapers.items():
+            nodes = "" if hops is None else chain(hops, 5)
+            results: list[Any] = [meshpace.run(scenario(flows, shaper, 60, nodes, more), seed=seed) for seed in seeds]
+            cells, total = [], 0.0
+            for end, other in (("to", "from"), ("from", "to")):
+                got: dict[str, float] = {}
+                delays = []
+                for flow in (flow for result in results for flow in result["flows"] if flow[other] == "srv"):
+                    got[flow[end]] = got.get(flow[end], 0.0) + flow["goodput_bps"] / 1e3 / len(seeds)
+                    delays += [] if flow["delay_p50_s"] is None else [flow["delay_p50_s"] * 1e3]
+                least, most = f"{min(got.values()):.0f}", f"{max(got.values()):.0f}"
+                cells.append(f"{least if least == most else f'{least} to {most}'} @ {mean(delays):.0f}")
+                total += sum(got.values())
+            rows.append([case, name, *cells, f"{total:.0f}"])
     table(rows)
 
 

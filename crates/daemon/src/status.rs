@@ -202,6 +202,10 @@ fn hosts(out: &mut String, status: &Status) {
     if status.datapath == Datapath::Ebpf.name() {
         line(out, "uploads", "not shared: data path ebpf does nothing about what hosts send");
     }
+    let held: Vec<_> = hosts.list.iter().filter_map(held_back).take(HOSTS_SHOWN).collect();
+    if !held.is_empty() {
+        line(out, "uploads", format!("beside hosts that want more, {}", held.join(", ")));
+    }
     let (busy, shown) = (hosts.list.iter().filter(|host| host.rate_bps > 0), HOSTS_SHOWN);
     let rows: Vec<_> = busy.take(shown).map(host_row).collect();
     if !rows.is_empty() {
@@ -227,6 +231,11 @@ fn found_rate(found: &FoundRate) -> String {
         "found by delay, between {min} and {max}: {wait}; {tcp} round trips by TCP, {spin} by QUIC, {probes} by echoes of {asked} \
          asked for"
     )
+}
+
+/// A host that sends no more than it may.
+fn held_back(host: &HostShare) -> Option<String> {
+    Some(format!("{} may send {}", host.host, bit_rate(host.may_send_bps? as f64)))
 }
 
 /// A host as a row of the table: its address, then what [`HOST_HEADS`] say.

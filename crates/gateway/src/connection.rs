@@ -202,7 +202,7 @@ impl<P: Clone> Connection<P> {
             // A train that leaves whole, and the next one that waits for its turn.
             let together = down.packets_together();
             let trains = if together > 1 { segment * (2 * together) } else { Bytes::ZERO };
-            Some(Allowed { window: pipe.into_iter().chain(law).min()?.max(trains), segment })
+            Some(Allowed::Window { window: pipe.into_iter().chain(law).min()?.max(trains), segment })
         });
         self.sender_window.on_passing(now, segment, scale, allowed)
     }

@@ -59,8 +59,8 @@ pub use packet::{
 pub use parts::{Behaviour, Equipment, GATEWAYS, GatewayPart, law_gateways};
 pub use sender_window::least_window;
 pub use shaper::{
-    By, CALLS, CallRule, Echo, Find, Finder, Found, HostStats, Parcel, Shaped, Shaper, ShaperConfig,
-    ShaperCounters, ShareBy, Sign, Terms,
+    By, CALLS, CallRule, Coming, Echo, Find, Finder, Found, HostStats, Parcel, Passage, Shaped, Shaper,
+    ShaperConfig, ShaperCounters, ShareBy, Sign, Terms, Uploading,
 };
 pub use stats::{Activity, Counters, Explanation, FlowStats, RoundTrips, Waits};
 pub use windows::{Judgement, Windows};

@@ -53,23 +53,29 @@ pub fn least_window(segment: Bytes, config: &Config) -> Bytes {
 
 /// What a flow's sender may have on its way at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Allowed {
-    pub window: Bytes,
-    pub segment: Bytes,
+pub(crate) enum Allowed {
+    /// So much, where segments are so long.
+    Window { window: Bytes, segment: Bytes },
+    /// All up to this edge.
+    UpTo(Seq),
 }
 
 impl Allowed {
-    /// The window to announce with an acknowledgement of so many bytes, after one of `before`. A receiver that acknowledges n segments at
+    /// The edge to announce with an acknowledgement of so many bytes, after one of `before`. A receiver that acknowledges n segments at
     /// once answers n - 1 spacings later than it could answer the first. During these as many segments more are in the pipe. A single
     /// large acknowledgement may be a hole that closes. So it counts for no more than the one before it brought, and a segment.
-    fn after(self, acked: u32, before: u32) -> u32 {
-        let regular = Bytes(u64::from(acked.min(before)).saturating_sub(self.segment.0));
-        let delayed = Bytes(u64::from(acked).saturating_sub(self.segment.0)).min(regular.max(self.segment));
-        u32::try_from((self.window + delayed).0).unwrap_or(MOST).min(MOST)
+    fn edge(self, ack: Seq, acked: u32, before: u32) -> Seq {
+        let (window, segment) = match self {
+            Self::UpTo(edge) => return edge,
+            Self::Window { window, segment } => (window, segment),
+        };
+        let regular = Bytes(u64::from(acked.min(before)).saturating_sub(segment.0));
+        let delayed = Bytes(u64::from(acked).saturating_sub(segment.0)).min(regular.max(segment));
+        ack + u32::try_from((window + delayed).0).unwrap_or(MOST).min(MOST)
     }
 }
 
-/// The right edge of a receiver's window as the wired sender has it.
+/// The right edge of a receiver's window as its sender has it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct SenderWindow {
     /// The rightmost that was told.
@@ -134,7 +140,7 @@ impl SenderWindow {
             self.latest.map_or(0, |(latest, _)| if ack.after(latest) { ack.since(latest) } else { 0 });
         if self.latest.is_none_or(|(latest, _)| ack.after(latest)) {
             let edge =
-                allowed.map(|allowed| self.kept(ack, acked, unit, ack + allowed.after(acked, self.acked)));
+                allowed.map(|allowed| self.kept(ack, acked, unit, allowed.edge(ack, acked, self.acked)));
             (self.latest, self.acked) = (Some((ack, edge)), acked);
         } else if allowed.is_none() {
             self.latest = self.latest.map(|(latest, _)| (latest, None));
@@ -159,6 +165,11 @@ impl SenderWindow {
         let Some(told) = self.told.filter(|told| told.after(edge)) else { return edge };
         let beyond = units(ack, told, unit) > units(ack, edge, unit) && acked < unit;
         if beyond { ack + told.since(ack) / unit * unit } else { told }
+    }
+
+    /// The rightmost edge that was told.
+    pub const fn told(&self) -> Option<Seq> {
+        self.told
     }
 
     fn tell(&mut self, edge: Seq) {
@@ -203,7 +214,7 @@ mod tests {
     }
 
     fn allowed(segments: u64) -> Option<Allowed> {
-        Some(Allowed { window: SEGMENT * segments, segment: SEGMENT })
+        Some(Allowed::Window { window: SEGMENT * segments, segment: SEGMENT })
     }
 
     fn ms(n: u64) -> Instant {
@@ -296,7 +307,7 @@ mod tests {
             announced(
                 &mut window,
                 &ack(1_000, FIELD),
-                Some(Allowed { window: Bytes(1 << 40), segment: SEGMENT })
+                Some(Allowed::Window { window: Bytes(1 << 40), segment: SEGMENT })
             ),
             64_000
         );

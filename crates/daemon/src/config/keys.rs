@@ -1,7 +1,7 @@
 //! The keys of the configuration file. Checker, default file and documentation are all made of these tables; `[law]` and
 //! `[gateway]` come from the table of scheme parameters (see `parameters`).
 
-use meshpace_gateway::ShareBy;
+use meshpace_gateway::{ShareBy, Uploading};
 use meshpace_settings::{Key, Kind, Section, Whole, bytes, real_number as real, whole};
 use meshpace_units::quantity::{RATE, RATIO, TIME};
 
@@ -154,6 +154,14 @@ static HOSTS: Section = Section {
              their links are. Not airtime with rate = \"auto\": near hosts would take their air before far ones tell of it.",
         )
         .default("\"bytes\""),
+        Key::new(
+            "uploads",
+            Kind::Choice(Uploading::WORDS),
+            "With rate = \"auto\", through NFQUEUE: what is done where a host sends more than its share of both ways together while another one wants \
+             more. shared: acknowledgements let its senders go no faster than its share; packets that are not TCP's are marked, or one is \
+             dropped now and then. free: nothing.",
+        )
+        .default("\"shared\""),
         Key::new(
             "flows",
             Kind::Choice(&["free", "paced"]),

@@ -6,7 +6,7 @@ use super::{
     Memory, Mesh, Metrics, Mode, Nfqueue, RateSource, Subnet, parameters,
 };
 use ipnet::IpNet;
-use meshpace_gateway::{Equipment, Find, ShaperConfig, ShareBy};
+use meshpace_gateway::{Equipment, Find, ShaperConfig, ShareBy, Uploading};
 use meshpace_keys::Word;
 use meshpace_settings::{FileError, Item, Location, Setting, Settings, Value, quoted, shown};
 use meshpace_units::Rate;
@@ -111,6 +111,7 @@ fn read_hosts(settings: &Settings<'_>, reference: Rate, held_max: usize) -> Resu
         Some(given) => Some(ShaperConfig {
             find,
             by,
+            uploads: settings.choice("uploads", Uploading::MEANINGS)?,
             reference,
             overhead: settings.value("overhead")?.bytes(),
             quantum: settings.value("quantum")?.count(),

@@ -116,6 +116,7 @@ fn hosts(report: &HostsReport) -> Hosts {
         weight: host.terms.weight,
         cap_bps: host.terms.cap.map(Rate::as_bits_per_sec),
         found_bps: host.found.map(Rate::as_bits_per_sec),
+        may_send_bps: host.may_send.map(Rate::as_bits_per_sec),
         mesh_wait_s: host.queue.map(Span::as_secs_f64),
         hops: host.terms.hops,
         link_rate_bps: host.terms.link.as_bits_per_sec(),

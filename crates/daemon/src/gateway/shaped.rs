@@ -9,10 +9,10 @@ use crate::data_thread::Request;
 use crate::hops::{Directory, WirelessPath};
 use crate::state::{FlowReport, HostsReport};
 use meshpace_gateway::{
-    Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Shaper, ShaperConfig, Side, Sign, Terms,
+    Coming, Echo, Endpoint, FlowHash, FlowKey, Parcel, Passage, Shaped, Shaper, ShaperConfig, Side, Sign,
+    Terms,
 };
 use meshpace_units::{Bytes, Ecn, Instant, Rate, Seq};
-use meshpace_wire::Outline;
 use meshpace_wire::protocol::{TCP, UDP};
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -56,6 +56,14 @@ struct Waiting {
     to: IpAddr,
 }
 
+/// A packet that the engine holds.
+#[derive(Debug)]
+struct Awaited {
+    class: Class,
+    /// Its bytes, if the shaper changed them.
+    bytes: Option<Rc<[u8]>>,
+}
+
 /// See the module's description.
 #[derive(Debug)]
 pub struct ShapedEngine {
@@ -64,7 +72,9 @@ pub struct ShapedEngine {
     held_max: usize,
     shaper: Option<Shaper<Waiting>>,
     /// What the engine holds and is on its way into the mesh: it meets the shaper when it is let go.
-    coming: BTreeMap<u64, Class>,
+    coming: BTreeMap<u64, Awaited>,
+    /// A packet that was changed twice.
+    rewritten: Vec<u8>,
     /// What left a shaper that is no longer in force.
     left: Vec<Shaped<Waiting>>,
     /// Hosts to ask for an echo.
@@ -82,6 +92,7 @@ impl ShapedEngine {
             hops,
             held_max,
             coming: BTreeMap::new(),
+            rewritten: Vec::new(),
             left: Vec::new(),
             requests: Vec::new(),
             found: None,
@@ -96,17 +107,16 @@ impl ShapedEngine {
     /// Decides on a packet.
     pub fn handle<'a>(&'a mut self, now: Instant, arrival: Arrival<'a>) -> Decision<'a> {
         let class = self.shaper.as_ref().and_then(|_| self.class(&arrival));
-        let Some(class) = class else {
-            self.hear(now, &arrival);
-            return self.engine.handle(now, arrival);
-        };
+        let Some(class) = class else { return self.passes_by(now, arrival) };
+        let window = self.bound_sender(now, class.to, &arrival);
         let Arrival { id, from_mesh, to_mesh, unfinished, bytes } = arrival;
+        let bounded = window.is_some_and(|window| meshpace_wire::set_window(bytes, window));
         let changed = match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, unfinished, bytes }) {
-            Decision::Accept => None,
+            Decision::Accept => bounded.then(|| Rc::from(&*bytes)),
             Decision::Rewrite(bytes) => Some(Rc::<[u8]>::from(bytes)),
             Decision::Drop => return Decision::Drop,
             Decision::Hold => {
-                self.coming.insert(id, class);
+                self.coming.insert(id, Awaited { class, bytes: bounded.then(|| Rc::from(&*bytes)) });
                 return Decision::Hold;
             }
         };
@@ -116,6 +126,48 @@ impl ShapedEngine {
         let Class { timed, to, .. } = class;
         self.shape(now, class, Waiting { id: Some(id), bytes, changed: is_changed, timed, to });
         Decision::Hold
+    }
+
+    /// Decides on a packet that does not go into the mesh.
+    fn passes_by<'a>(&'a mut self, now: Instant, arrival: Arrival<'a>) -> Decision<'a> {
+        match self.hear(now, &arrival) {
+            Passage::Passes => self.engine.handle(now, arrival),
+            Passage::Dropped => Decision::Drop,
+            Passage::Marked => {
+                let Arrival { id, from_mesh, to_mesh, unfinished, bytes } = arrival;
+                let marked = meshpace_wire::mark(bytes);
+                let again =
+                    match self.engine.handle(now, Arrival { id, from_mesh, to_mesh, unfinished, bytes }) {
+                        Decision::Accept => false,
+                        Decision::Rewrite(changed) => {
+                            self.rewritten.clear();
+                            self.rewritten.extend(changed);
+                            true
+                        }
+                        Decision::Hold => return Decision::Hold,
+                        Decision::Drop => return Decision::Drop,
+                    };
+                match (again, marked) {
+                    (true, _) => Decision::Rewrite(&self.rewritten),
+                    (false, true) => Decision::Rewrite(bytes),
+                    (false, false) => Decision::Accept,
+                }
+            }
+        }
+    }
+
+    /// How far a segment that goes into the mesh is to let its receiver's sender go, if that is to be written into it.
+    fn bound_sender(&mut self, now: Instant, to: IpAddr, arrival: &Arrival<'_>) -> Option<u16> {
+        let shaper = self.shaper.as_mut().filter(|shaper| shaper.config().find.is_some())?;
+        let packet = meshpace_wire::parse(arrival.bytes).ok()?;
+        let segment = &packet.segment;
+        let end = |address, port| Endpoint { address, port };
+        let wireless = end(packet.destination, segment.destination_port);
+        let key = FlowKey { wireless, wired: end(packet.source, segment.source_port) };
+        let is_whole = packet.wire_len <= Bytes(arrival.bytes.len() as u64);
+        let changes = is_whole && !arrival.unfinished && !packet.signed;
+        let host = self.engine.engine().config().counts_as(to);
+        shaper.announces(now, host, (&key, segment), changes)
     }
 
     /// What leaves at `now`; call until `None`.
@@ -165,8 +217,9 @@ impl ShapedEngine {
         }
         match output {
             Output::Release { id, bytes, due } => match self.coming.remove(&id) {
-                Some(class) => {
+                Some(Awaited { class, bytes: bounded }) => {
                     let Class { timed, to, .. } = class;
+                    let bytes = bytes.or(bounded);
                     let class = without_mark(class, bytes.as_ref());
                     let changed = bytes.is_some();
                     Ok((class, Waiting { id: Some(id), bytes, changed, timed, to }))
@@ -291,18 +344,34 @@ impl ShapedEngine {
         self.left.extend(shaper.let_go(now).into_iter().rev());
     }
 
-    /// What a packet out of the mesh says of how long another was under way there.
-    fn hear(&mut self, now: Instant, arrival: &Arrival<'_>) {
+    /// What a packet out of the mesh says of how long another was under way there, and what becomes of it.
+    fn hear(&mut self, now: Instant, arrival: &Arrival<'_>) -> Passage {
         let Some(shaper) = self.shaper.as_mut().filter(|shaper| shaper.config().find.is_some()) else {
-            return;
+            return Passage::Passes;
         };
-        let Ok(read) = meshpace_wire::outline(arrival.bytes) else { return };
+        let Ok(read) = meshpace_wire::outline(arrival.bytes) else { return Passage::Passes };
         let config = self.engine.engine().config();
         let ends = ((arrival.from_mesh, read.source), (arrival.to_mesh, read.destination));
-        if side(config, ends.0, ends.1) == Some(Side::Wireless) {
-            shaper.comes(now, read.length);
-            echo_of(&read, arrival.bytes).into_iter().for_each(|echo| shaper.hears(now, echo));
+        if side(config, ends.0, ends.1) != Some(Side::Wireless) {
+            return Passage::Passes;
         }
+        let end = |address, port| Endpoint { address, port };
+        let wireless = end(read.source, read.ports.0);
+        let key = FlowKey { wireless, wired: end(read.destination, read.ports.1) };
+        let packet = (read.protocol == TCP).then(|| meshpace_wire::parse(arrival.bytes).ok()).flatten();
+        let segment = packet.as_ref().map(|packet| (&key, &packet.segment));
+        let host = config.counts_as(read.source);
+        // What is not all here, or has still to be finished, cannot be marked.
+        let is_whole = !arrival.unfinished && read.length <= Bytes(arrival.bytes.len() as u64);
+        let ecn = if is_whole { read.ecn } else { Ecn::NotEct };
+        let passage = shaper.comes(now, &Coming { host, size: read.length, ecn, segment });
+        let echo = match (segment, read.protocol) {
+            (Some((_, segment)), _) => segment.flags.ack.then_some(Echo::Ack(key, segment.ack)),
+            (None, UDP) => meshpace_wire::spin(arrival.bytes).map(|bit| Echo::Spin(key, bit)),
+            _ => None,
+        };
+        echo.into_iter().for_each(|echo| shaper.hears(now, echo));
+        passage
     }
 
     /// The class of a packet that goes into the mesh, and does not come from there.
@@ -336,21 +405,6 @@ fn class_of(bytes: &[u8]) -> Option<(IpAddr, Class)> {
         _ => (None, None),
     };
     Some((read.source, Class { to: read.destination, flow, size: read.length, ecn: read.ecn, timed, sign }))
-}
-
-/// What a packet from the mesh answers.
-fn echo_of(read: &Outline, bytes: &[u8]) -> Option<Echo> {
-    let end = |address, port| Endpoint { address, port };
-    let wireless = end(read.source, read.ports.0);
-    let key = FlowKey { wireless, wired: end(read.destination, read.ports.1) };
-    match read.protocol {
-        TCP => {
-            let segment = meshpace_wire::parse(bytes).ok()?.segment;
-            segment.flags.ack.then_some(Echo::Ack(key, segment.ack))
-        }
-        UDP => Some(Echo::Spin(key, meshpace_wire::spin(bytes)?)),
-        _ => None,
-    }
 }
 
 /// Which round trip of the mesh begins with a packet.

@@ -1,7 +1,7 @@
 //! A shaper of hosts, and no machine beside it.
 
 use super::{Behaviour, GatewayPart};
-use crate::{Find, ShaperConfig, ShareBy};
+use crate::{Find, ShaperConfig, ShareBy, Uploading};
 use meshpace_keys::{Key, Preset, Values, real, words};
 use meshpace_units::quantity::TIME;
 use meshpace_units::{Rate, Span};
@@ -36,7 +36,7 @@ words! {
     }
 }
 
-static KEYS: [Key; 15] = [
+static KEYS: [Key; 16] = [
     Key::rate(
         "hosts_rate",
         1_000_000_000_000,
@@ -73,6 +73,13 @@ static KEYS: [Key; 15] = [
         ShareBy::WORDS,
         USUAL.by.word(),
         "What hosts share: the air, of which a byte takes the more the more hops it goes and the slower they are, or bytes.",
+    ),
+    Key::word(
+        "hosts_uploads",
+        Uploading::WORDS,
+        USUAL.uploads.word(),
+        "With hosts_find = \"delay\": what is done where a host sends more than its share, while another one wants more. Its senders' windows \
+         move on no faster than the share, or nothing (docs/hosts.md).",
     ),
     Key::rate(
         "hosts_link",
@@ -128,6 +135,7 @@ fn config(values: &Values) -> ShaperConfig {
         rate: values.rate("hosts_rate"),
         find: (values.word::<Finds>("hosts_find") == Finds::Delay).then_some(find),
         by: values.word("hosts_by"),
+        uploads: values.word("hosts_uploads"),
         reference: values.rate("hosts_link"),
         overhead: values.bytes("hosts_overhead"),
         quantum: values.count("hosts_quantum"),

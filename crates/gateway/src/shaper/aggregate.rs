@@ -1,7 +1,9 @@
 //! The packets that wait for one host, and the host's counters.
 
 use super::calls::Calls;
+use super::finder::ACK;
 use super::meter::Meter;
+use super::pace::Pace;
 use super::recent::Recent;
 use super::{Held, ShaperConfig, Terms};
 use core::net::IpAddr;
@@ -11,6 +13,9 @@ use meshpace_units::{Bytes, Instant, Rate, Span};
 /// Queues that the flows of a host are hashed into (RFC 8290, section 4.1.1, has 1,024): two of them that share one lose each other's
 /// packets, of ten one in twenty times then.
 const HASHES: u32 = 65_536;
+
+/// A host that nothing came for in this time takes nothing from others.
+const SHOWS: Span = Span::from_secs(5);
 
 /// A host's packets, and its turn.
 #[derive(Debug)]
@@ -31,6 +36,8 @@ pub(super) struct Aggregate<P> {
     cap: Meter,
     pub calls: Calls,
     lately: Recent,
+    /// What it costs lately.
+    pub pace: Pace,
     /// Smoothed wait of its packets, by an eighth of each.
     wait: Option<Span>,
     packets: u64,
@@ -72,6 +79,8 @@ pub struct HostStats {
     pub found: Option<Rate>,
     /// How long its packets wait in the mesh, where that is measured.
     pub queue: Option<Span>,
+    /// The most that it may send, while it is held back for others.
+    pub may_send: Option<Rate>,
 }
 
 impl<P> Aggregate<P> {
@@ -88,6 +97,7 @@ impl<P> Aggregate<P> {
             cap: Meter::default(),
             calls: Calls::default(),
             lately: Recent::new(now),
+            pace: Pace::default(),
             wait: None,
             packets: 0,
             bytes: Bytes::ZERO,
@@ -113,6 +123,16 @@ impl<P> Aggregate<P> {
         let packets = self.len() as u64;
         let more = u128::from(self.cost) * u128::from(packets.saturating_sub(1)) / u128::from(packets.max(1));
         u64::try_from(more).unwrap_or(u64::MAX) / self.shares()
+    }
+
+    /// Whether anything came for it lately.
+    pub fn has_shown(&self, now: Instant) -> bool {
+        now.saturating_since(self.seen) < SHOWS
+    }
+
+    /// Packets with data wait, and nothing of its own holds them.
+    pub fn wants_more(&self) -> bool {
+        self.found.is_none() && self.terms.cap.is_none() && self.queues.bytes() > ACK * self.len() as u64
     }
 
     /// Packets that wait.
@@ -156,6 +176,7 @@ impl<P> Aggregate<P> {
         self.wait = Some(self.wait.map_or(wait, |old| (old * 7 + wait) / 8));
         self.packets += 1;
         self.bytes += size;
+        self.pace.on_packet(now, cost as f64);
     }
 
     pub const fn count_signals(&mut self, (dropped, marked): (u64, u64)) {
@@ -185,6 +206,7 @@ impl<P> Aggregate<P> {
             seen: self.seen,
             found: self.found,
             queue: None,
+            may_send: None,
         }
     }
 }

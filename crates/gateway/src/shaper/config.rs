@@ -22,6 +22,16 @@ words! {
     }
 }
 
+words! {
+    /// What is done where hosts send more than their share (`hosts_uploads`): docs/hosts.md.
+    pub enum Uploading {
+        /// The acknowledgements to their senders let these go no faster than the share, while another host wants more.
+        Shared = "shared",
+        /// Nothing.
+        Free = "free",
+    }
+}
+
 /// Parameters of a [`crate::Shaper`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShaperConfig {
@@ -31,6 +41,8 @@ pub struct ShaperConfig {
     pub find: Option<Find>,
     /// What hosts share.
     pub by: ShareBy,
+    /// What becomes of what they send, where the rate is found.
+    pub uploads: Uploading,
     /// By air time: rate of the links that a byte costs one byte over.
     pub reference: Rate,
     /// Bytes that a packet costs beside its own.
@@ -72,6 +84,7 @@ impl ShaperConfig {
             rate,
             find: None,
             by: ShareBy::Airtime,
+            uploads: Uploading::Shared,
             reference: Rate::bits_per_sec(11_000_000),
             overhead: Bytes(0),
             quantum: MTU as u32,

@@ -18,15 +18,18 @@ mod calls;
 mod config;
 mod finder;
 mod meter;
+mod pace;
 mod parcel;
 mod recent;
+mod uploads;
 
 pub use aggregate::HostStats;
 pub use calls::{CALLS, CallRule};
-pub use config::{ShaperConfig, ShareBy, Terms};
+pub use config::{ShaperConfig, ShareBy, Terms, Uploading};
 pub use finder::{By, Echo, Find, Finder, Found, Sign};
 pub use parcel::{Parcel, Shaped};
 
+use crate::FlowKey;
 use aggregate::Aggregate;
 use alloc::boxed::Box;
 use alloc::collections::btree_map::Entry;
@@ -34,9 +37,12 @@ use alloc::collections::{BTreeMap, BTreeSet, VecDeque};
 use alloc::vec::Vec;
 use core::net::IpAddr;
 use meshpace_codel::Turns;
+use meshpace_tcp::Segment;
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use meter::Meter;
 use parcel::{Held, Judged};
+pub use uploads::{Coming, Passage};
+use uploads::{Gets, Uploads};
 
 /// The terms of a host are asked for again after so long.
 const FRESH: Span = Span::from_secs(1);
@@ -71,6 +77,7 @@ pub struct Shaper<P> {
     meter: Meter,
     /// Where the rate comes from, unless it is given.
     finder: Option<Box<Finder>>,
+    uploads: Uploads,
     hosts: BTreeMap<IpAddr, Aggregate<P>>,
     turns: Turns<IpAddr>,
     /// Hosts whose cap keeps them from their turn, by when it no longer does.
@@ -98,6 +105,7 @@ impl<P> Shaper<P> {
             config,
             meter: Meter::default(),
             finder: config.find.map(|find| Box::new(Finder::new(find, config.rate, config.hosts_max))),
+            uploads: Uploads::new(config.hosts_max),
             hosts: BTreeMap::new(),
             turns: Turns::default(),
             capped: BTreeSet::new(),
@@ -281,9 +289,50 @@ impl<P> Shaper<P> {
         }
     }
 
-    /// A packet of this length came from the mesh. Nothing holds back what hosts send, and it takes air from what they fetch.
-    pub fn comes(&mut self, now: Instant, size: Bytes) {
-        self.finder.iter_mut().for_each(|finder| finder.on_uplink(now, size));
+    /// A packet came from a host of the mesh: what becomes of it. It has taken air from what others fetch, and where the rate is found, whoever
+    /// sends more than a share while another host wants more is told so.
+    pub fn comes(&mut self, now: Instant, coming: &Coming<'_>) -> Passage {
+        let Some(finder) = &mut self.finder else { return Passage::Passes };
+        finder.on_uplink(now, coming.size);
+        if self.config.uploads == Uploading::Free {
+            return Passage::Passes;
+        }
+        let of = self.hosts.get(&coming.host);
+        let cost = of.map_or(coming.size.0, |of| self.config.cost(coming.size, &of.terms));
+        let passage = self.uploads.comes(now, coming, cost);
+        self.share_uploads(now);
+        passage
+    }
+
+    /// A segment of TCP is on its way to a host of the mesh, and will be handed in: the window field that it is to have in place of its own, if it
+    /// is to have another. One that may not be changed has to be told, too.
+    #[must_use = "it is to be written"]
+    pub fn announces(
+        &mut self,
+        now: Instant,
+        host: IpAddr,
+        (key, segment): (&FlowKey, &Segment),
+        changes: bool,
+    ) -> Option<u16> {
+        let shares = self.finder.is_some() && self.config.uploads == Uploading::Shared;
+        if shares { self.uploads.announces(now, host, key, segment, changes) } else { None }
+    }
+
+    /// Works out now and then how much each host may send.
+    fn share_uploads(&mut self, now: Instant) {
+        if !self.uploads.is_due(now) {
+            return;
+        }
+        let is_led = self.finder.as_ref().is_some_and(|finder| finder.is_led());
+        let gets = self.hosts.iter().filter(|(_, of)| of.has_shown(now)).map(|(host, of)| Gets {
+            host: *host,
+            cost: of.pace.rate(now),
+            price: self.config.price(&of.terms),
+            shares: of.shares(),
+            waits: is_led && of.wants_more(),
+        });
+        let gets = gets.collect();
+        self.uploads.share(now, gets);
     }
 
     /// A packet has just left for a host: the number of the request for an echo that is to follow it on its way, if one is. Hand the answer
@@ -386,6 +435,9 @@ impl<P> Shaper<P> {
 
     /// Other parameters; what waits stays.
     pub fn set_config(&mut self, config: ShaperConfig) {
+        if config.uploads != self.config.uploads || config.find.is_none() {
+            self.uploads = Uploads::new(config.hosts_max);
+        }
         self.config = config;
         match (config.find, &mut self.finder) {
             (Some(find), Some(finder)) => {
@@ -450,6 +502,7 @@ impl<P> Shaper<P> {
     pub fn hosts(&self, now: Instant) -> impl Iterator<Item = HostStats> {
         self.hosts.iter().map(move |(host, aggregate)| HostStats {
             queue: self.finder.as_ref().and_then(|finder| finder.queue(now, *host)),
+            may_send: self.uploads.may_send(*host),
             ..aggregate.stats(now, *host, &self.config)
         })
     }

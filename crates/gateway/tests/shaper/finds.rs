@@ -1,7 +1,7 @@
 //! A rate that is found by the delay of a mesh: here a queue before a link of one rate, and a time that an empty way takes.
 
 use super::*;
-use meshpace_gateway::{Echo, Endpoint, Find, FlowKey, Sign};
+use meshpace_gateway::{Coming, Echo, Endpoint, Find, FlowKey, Sign};
 use meshpace_units::Seq;
 use proptest::prelude::*;
 use std::collections::{BTreeSet, VecDeque};
@@ -266,12 +266,16 @@ fn a_rate_that_nothing_is_measured_at_falls_to_its_least() {
     assert!(!mesh.shaper.found().expect("it is found").is_blind);
 }
 
-/// What hosts send is held by nothing: beside twice as much of it as goes in, whatever goes in, four times as many packets may wait.
+/// What hosts send without windows is held by little: beside twice as much of it as goes in, whatever goes in, four times as many packets may wait.
 #[test]
 fn beside_uploads_more_packets_wait() {
     let waiting = [0, 2].map(|times| {
         let mut mesh = Mesh::new(2_000_000, &[Says::Truth; 2]);
-        let uploads = |_, mesh: &mut Mesh| mesh.shaper.comes(mesh.now, Bytes(250 * times));
+        let uploads = |_, mesh: &mut Mesh| {
+            let coming =
+                Coming { host: address(9), size: Bytes(250 * times), ecn: Ecn::NotEct, segment: None };
+            let _ = mesh.shaper.comes(mesh.now, &coming);
+        };
         mesh.run_with(8, uploads);
         mesh.waits.clear();
         mesh.run_with(10, uploads);

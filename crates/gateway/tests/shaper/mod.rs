@@ -7,6 +7,7 @@ mod finds;
 mod limits;
 mod properties;
 mod shares;
+mod uploads;
 
 use core::net::{IpAddr, Ipv4Addr, SocketAddr};
 use meshpace_gateway::{FlowHash, Parcel, Shaped, Shaper, ShaperConfig, Terms};

@@ -4,8 +4,8 @@ use super::Network;
 use crate::event::Event;
 use crate::measure::{LossCause, LossPlace};
 use meshpace_gateway::{
-    Action, Departure, FlowKey, FlowStats, Gateway, Rewrite, Route, RttOption, Side, TcpView, Treatment,
-    Verdict,
+    Action, Departure, FlowKey, FlowStats, Gateway, Passage, Rewrite, Route, RttOption, Side, TcpView,
+    Treatment, Verdict,
 };
 use meshpace_hook::{Direction, Hooked, Leaving, Met, Passing};
 use meshpace_pacing::LinkRates;
@@ -16,7 +16,7 @@ use std::net::IpAddr;
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet crosses a gateway, from the given side to the other.
-    pub(super) fn pass_gateway(&mut self, side: Side, gateway: NodeId, packet: Packet) {
+    pub(super) fn pass_gateway(&mut self, side: Side, gateway: NodeId, mut packet: Packet) {
         let index = self.gateways.index(gateway);
         if self.gateways.at(index).given_out && matches!(packet.body, Body::Opaque(_)) {
             let packet = self.packets.add(packet);
@@ -25,7 +25,11 @@ impl<T: Copy + Debug> Network<T> {
         match side {
             Side::Wired => self.meet_hook(side, gateway, packet),
             Side::Wireless => {
-                self.tell_shaper(index, &packet);
+                match self.tell_shaper(index, &packet) {
+                    Passage::Passes => {}
+                    Passage::Marked => packet.ecn = packet.ecn.marked().unwrap_or(packet.ecn),
+                    Passage::Dropped => return self.lose_at_gateway(gateway, &packet),
+                }
                 self.meet_machine(side, gateway, packet);
             }
         }

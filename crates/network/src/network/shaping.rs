@@ -1,7 +1,9 @@
 //! What goes into the mesh at a gateway that shares it among hosts.
 
 use super::Network;
-use meshpace_gateway::{Echo, Endpoint, FlowHash, FlowKey, Parcel, Shaped, Side, Sign, Terms};
+use meshpace_gateway::{
+    Coming, Echo, Endpoint, FlowHash, FlowKey, Parcel, Passage, Shaped, Side, Sign, Terms,
+};
 use meshpace_pacing::{LinkRates, Route};
 use meshpace_relay::packet::{Body, Class, Host, Packet};
 use meshpace_units::{NodeId, Rate};
@@ -10,13 +12,18 @@ use std::net::SocketAddr;
 
 impl<T: Copy + Debug> Network<T> {
     /// A packet is between the machine and the mesh.
-    pub(super) fn meet_shaper(&mut self, gateway: NodeId, packet: Packet) {
+    pub(super) fn meet_shaper(&mut self, gateway: NodeId, mut packet: Packet) {
         let (now, index) = (self.now(), self.gateways.index(gateway));
         let into_mesh = matches!(packet.to, Host::Mesh(_));
         let Some(mut shaper) = self.gateways.at(index).shaper.take_if(|_| into_mesh) else {
             return self.pass_on(Side::Wired, gateway, packet);
         };
         let (to, path) = (packet.to, packet.path);
+        let key = key(packet.destination_end(), packet.source_end());
+        if let Body::Tcp(segment) = &mut packet.body {
+            let window = shaper.announces(now, packet.destination, (&key, segment), true);
+            segment.window = window.unwrap_or(segment.window);
+        }
         let parcel = Parcel {
             host: packet.destination,
             flow: FlowHash::new(0, packet.source_end(), packet.destination_end(), packet.body.protocol()),
@@ -33,14 +40,23 @@ impl<T: Copy + Debug> Network<T> {
     }
 
     /// A packet comes from the mesh: the shaper may learn from it how long what went there was under way.
-    pub(super) fn tell_shaper(&mut self, index: usize, packet: &Packet) {
+    ///
+    /// What becomes of it.
+    pub(super) fn tell_shaper(&mut self, index: usize, packet: &Packet) -> Passage {
         let now = self.now();
-        let Some(shaper) = &mut self.gateways.at(index).shaper else { return };
-        shaper.comes(now, packet.size);
+        let Some(shaper) = &mut self.gateways.at(index).shaper else { return Passage::Passes };
+        let key = key(packet.source_end(), packet.destination_end());
+        let segment = match &packet.body {
+            Body::Tcp(segment) => Some((&key, segment)),
+            _ => None,
+        };
+        let coming = Coming { host: packet.source, size: packet.size, ecn: packet.ecn, segment };
+        let passage = shaper.comes(now, &coming);
         if let Some(echo) = echo(packet) {
             shaper.hears(now, echo);
             self.set_gateway_alarm(index);
         }
+        passage
     }
 
     /// A packet leaves the shaper for the mesh: its round trip there begins now.

@@ -62,6 +62,9 @@ pub struct HostShare {
     pub cap_bps: Option<u64>,
     /// The most that the way to the host carries, bit/s, where that was found.
     pub found_bps: Option<u64>,
+    /// The most that the host may send, bit/s, while it sends more than its share and others want more.
+    #[serde(default)]
+    pub may_send_bps: Option<u64>,
     /// Seconds that the host's packets wait in the mesh, where that is measured.
     pub mesh_wait_s: Option<f64>,
     /// The number of wireless hops to the host.

@@ -302,6 +302,7 @@ impl Hosts {
             seen: known.seen,
             found: self.finding.as_ref().and_then(|finding| finding.cap(now, host)),
             queue: self.finding.as_ref().and_then(|finding| finding.queue(now, host)),
+            may_send: None,
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The shaper behind the engine, on real bytes.
 
 use super::*;
-use meshpace_tcp::{Flags, Segment};
+use meshpace_tcp::{Flags, Options, Segment};
 use meshpace_units::{Seq, Span};
 use meshpace_wire::build;
 use std::net::Ipv4Addr;
@@ -353,4 +353,101 @@ fn what_the_kernel_has_in_one_piece_waits_and_leaves_so() {
     assert_eq!((flow.stats.samples.0, flow.down.packets), (2, 10));
     assert!(flow.stats.wireless_rtt.is_some_and(|rtt| rtt <= Span::from_millis(5)), "{:?}", flow.stats);
     assert_eq!(w.left_until(ms(200)), [(ms(130), 3)], "ten packets of 1,500 bytes were before it");
+}
+
+/// A segment between host 2 of the watched subnet, which uploads, and the Internet.
+fn of_upload(up: bool, segment: Segment, payload: usize) -> Vec<u8> {
+    let (host, server) = (Ipv4Addr::new(10, 77, 2, 2).into(), Ipv4Addr::from(INTERNET).into());
+    let ends = if up { (host, server) } else { (server, host) };
+    let ports = if up { (6_000, 80) } else { (80, 6_000) };
+    let segment = Segment { source_port: ports.0, destination_port: ports.1, ..segment };
+    build(ends.0, ends.1, 62, &Segment { payload: payload as u32, ..segment }, &vec![7; payload])
+}
+
+/// The handshake of the upload: windows of the Internet's side count 128 bytes.
+fn shake_hands(w: &mut World) {
+    for up in [true, false] {
+        let options = Options { mss: Some(1_000), window_scale: Some(7), ..Options::default() };
+        let flags = Flags { syn: true, ack: !up, ..Flags::NONE };
+        let ack = Seq(u32::from(!up));
+        let syn = Segment { options, flags, ack, window: 60_000, ..Segment::new(0, 0, Seq(0)) };
+        w.hand_in(ms(0), &of_upload(up, syn, 0));
+        drop(w.outputs(ms(0)));
+    }
+}
+
+/// Host 1 fetches as much as it gets, host 2 sends twice as much, for so long: how many acknowledgements to host 2 had a smaller window than they came
+/// with, the last of them, and how many packets did not pass, among them datagrams of host 3, which sends as much.
+fn beside_a_download(text: &str, shakes_hands: bool, datagrams: bool) -> (u32, Option<u16>, u32) {
+    let mut w = World::new(text);
+    if shakes_hands {
+        shake_hands(&mut w);
+    }
+    let (mut next, mut ends) = (0, BTreeMap::new());
+    let (mut lower, mut last, mut dropped) = (0, None, 0);
+    for n in 0..400u32 {
+        let at = ms(10 * u64::from(n));
+        // Some wait, and none too long.
+        while w.engine.shaping() < 12 {
+            w.hand_in(at, &data(1_000 * next + 1));
+            next += 1;
+            ends.insert(w.next, 1_000 * next + 1);
+        }
+        for k in 0..3 {
+            let flags = Flags { ack: true, ..Flags::NONE };
+            let sent = Segment {
+                ack: Seq(1),
+                flags,
+                window: 500,
+                ..Segment::new(0, 0, Seq(1 + 1_000 * (3 * n + k)))
+            };
+            let datagram = udp([10, 77, 2, 3], INTERNET, 1_250, Ecn::NotEct);
+            for mut bytes in
+                [of_upload(true, sent, 1_000), datagram].into_iter().take(if datagrams { 2 } else { 1 })
+            {
+                w.next += 1;
+                let (id, bytes) = (w.next, &mut bytes[..]);
+                let arrival = Arrival { id, from_mesh: false, to_mesh: false, unfinished: false, bytes };
+                dropped += u32::from(matches!(w.engine.handle(at, arrival), Decision::Drop));
+            }
+        }
+        let flags = Flags { ack: true, ..Flags::NONE };
+        let answer =
+            Segment { ack: Seq(1 + 3_000 * (n + 1)), flags, window: 4_000, ..Segment::new(0, 0, Seq(1)) };
+        let answer = of_upload(false, answer, 0);
+        assert!(w.hand_in(at, &answer));
+        let (name, mut acked) = (w.next, None);
+        for output in (0..10).flat_map(|ms| w.outputs(at + Span::from_millis(ms))) {
+            let Output::Release { id, bytes, .. } = output else { continue };
+            if id == name {
+                let Some(bytes) = bytes else { continue };
+                let window = meshpace_wire::parse(&bytes).expect("it stays TCP").segment.window;
+                assert!(meshpace_wire::checksum_ok(&bytes) && window < 4_000, "{window}");
+                let old = meshpace_wire::parse(&answer).expect("it is").segment;
+                assert_eq!(meshpace_wire::parse(&bytes).expect("it is").segment, Segment { window, ..old });
+                (lower, last) = (lower + 1, Some(window));
+            } else {
+                acked = ends.remove(&id).or(acked);
+            }
+        }
+        if let Some(end) = acked {
+            w.hand_in(at + Span::from_millis(9), &ack(end));
+        }
+    }
+    (lower, last, dropped)
+}
+
+/// Windows of the upload are written into what passes, checksums included, while the download wants more; not where uploads are free, a rate is
+/// given or the SYNs were not seen. Datagrams that come beside that are dropped now and then.
+#[test]
+fn a_host_that_sends_too_much_is_told_so_in_the_acknowledgements_to_it() {
+    let patient = "target = \"10s\"\nlongest = \"100s\"\n";
+    let found = SHAPED.replace("rate = \"1Mbps\"", "rate = \"auto\"") + patient;
+    let (lower, last, dropped) = beside_a_download(&found, true, false);
+    assert!(lower > 50 && last.is_some_and(|last| last < 2_000), "{lower} {last:?}");
+    assert_eq!(dropped, 0);
+    assert_eq!(beside_a_download(&format!("{found}uploads = \"free\"\n"), true, true), (0, None, 0));
+    assert_eq!(beside_a_download(&format!("{SHAPED}{patient}"), true, true), (0, None, 0));
+    let (lower, _, dropped) = beside_a_download(&found, false, true);
+    assert!(lower == 0 && (2..400).contains(&dropped), "{lower} {dropped}");
 }

@@ -54,6 +54,7 @@ fn hosts_stand_above_the_flows_where_they_are_shaped() {
         weight: 2,
         cap_bps: Some(2_000_000),
         found_bps: None,
+        may_send_bps: None,
         mesh_wait_s: None,
         hops: 3,
         link_rate_bps: 11_000_000,

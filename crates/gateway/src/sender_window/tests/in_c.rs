@@ -49,7 +49,7 @@ proptest! {
             let segment = Segment { ack: this, window: field, payload, ..tests::ack(0, 0) };
             let allowed = allowed(segments).filter(|_| segments > 0);
             expected.push(window.on_passing(ms(0), &segment, scale, allowed).unwrap_or(field));
-            let of = allowed.map_or((0, 0), |allowed| (allowed.window.0, allowed.segment.0));
+            let of = if allowed.is_some() { (segments * SEGMENT.0, SEGMENT.0) } else { (0, 0) };
             writeln!(lines, "{} {field} {scale} {} {} {}", this.0, u8::from(is_pure), of.0, of.1).expect("room");
         }
         prop_assert_eq!(in_c(&lines), expected);

@@ -13,7 +13,6 @@ mod damping;
 mod flight;
 mod in_mesh;
 mod nearing;
-mod pace;
 mod path;
 mod probes;
 mod room;
@@ -24,6 +23,7 @@ mod uplink;
 
 pub use trips::{By, Echo, Sign};
 
+use super::pace::Pace;
 use alloc::collections::BTreeMap;
 use carried::Carried;
 use company::Company;
@@ -32,7 +32,6 @@ use libm::exp;
 use meshpace_pacing::{DelayRate, DelayRateConfig};
 use meshpace_units::{Bytes, Instant, Rate, Span};
 use nearing::Nearing;
-use pace::Pace;
 use path::Path;
 use probes::Probes;
 use trips::{Trip, Trips};
@@ -196,6 +195,12 @@ impl Finder {
     #[must_use]
     pub fn rate(&self) -> Rate {
         rate_of(self.law.rate() * self.share).max(self.find.least)
+    }
+
+    /// Whether the mesh keeps the rate where it is, and neither a bound nor silence does.
+    #[must_use]
+    pub fn is_led(&self) -> bool {
+        self.rate() < self.find.most && !self.found().is_blind
     }
 
     /// The most that goes to a host, in bytes, while it has a law of its own.

@@ -1,6 +1,6 @@
 //! What is known of the way to a host: how long its packets wait in the mesh, and whether that depends on the rate.
 
-use super::pace::Pace;
+use super::super::pace::Pace;
 use super::{By, Find, PACKET, law, within};
 use meshpace_pacing::{DelayRate, DelayRateConfig, Least};
 use meshpace_units::{Instant, Rate, Span};
