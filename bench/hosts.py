@@ -1,11 +1,11 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads|radios [--seeds K] [--first N]
+    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads|radios|talks [--seeds K] [--first N]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
 waits at the gateway in ms. `chains`, `calls` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
-`radios`: the same over radios of today, 20 s after 20 s, in Mbit/s. docs/hosts.md has the tables.
+`radios` and `talks`: the same over radios of today, 20 s after 20 s, in Mbit/s. docs/hosts.md has the tables.
 """
 
 from __future__ import annotations
@@ -293,15 +293,34 @@ def calls(seeds: range) -> None:
         for beside, host in {"nothing": None, "another host's": 1, "its own": 0}.items():
             for name, shaper in {"plain": None, **auto("bytes")}.items():
                 flows = {} if host is None else {host: (4, "here")}
-                what = scenario(flows, shaper, 60, chain(hops, 2), CALL)
-                results: list[Any] = [meshpace.run(what, seed=seed) for seed in seeds]
-                bulk = [sum(f["goodput_bps"] for f in r["flows"] if f["app"] == "ftp") / 1e3 for r in results]
-                cells = []
-                for _, to in WAYS:
-                    of = [f for r in results for f in r["flows"] if f["app"] == "cbr" and f["to"] == to]
-                    middle, late = (mean([f[key] * 1e3 for f in of]) for key in ("delay_p50_s", "delay_p99_s"))
-                    cells.append(f"{middle:.0f}, {late:.0f}, {mean([f['loss_ratio'] for f in of]):.1%}")
-                rows.append([str(hops), beside, name, f"{mean(bulk):.0f}", *cells])
+                bulk, cells = talked(scenario(flows, shaper, 60, chain(hops, 2), CALL), seeds)
+                rows.append([str(hops), beside, name, f"{bulk:.0f}", *cells])
+    table(rows)
+
+
+def talked(what: meshpace.Scenario, seeds: range) -> tuple[float, list[str]]:
+    """Downloads beside a call, all together, and what becomes of the call each way."""
+    results: list[Any] = [meshpace.run(what, seed=seed) for seed in seeds]
+    bulk = [sum(f["goodput_bps"] for f in r["flows"] if f["app"] == "ftp") / 1e3 for r in results]
+    cells = []
+    for _, to in WAYS:
+        of = [f for r in results for f in r["flows"] if f["app"] == "cbr" and f["to"] == to]
+        middle, late = (mean([f[key] * 1e3 for f in of]) for key in ("delay_p50_s", "delay_p99_s"))
+        cells.append(f"{middle:.0f}, {late:.0f}, {mean([f['loss_ratio'] for f in of]):.1%}")
+    return mean(bulk), cells
+
+
+def talks(seeds: range) -> None:
+    """The same over radios of today, beside another host's downloads."""
+    rows = [["radio", "hops", *(f"{name}: {of}" for name in ("plain", "auto") for of in ("downloads", "down", "up"))]]
+    for name, radio in RADIOS.items():
+        for hops in (1, 2, 4):
+            nodes, cells = chain(hops, 2, "1Gbps"), []
+            for shaper in (None, *auto("bytes").values()):
+                what = scenario({1: (4, "here")}, shaper, 20, nodes, CALL, radio=radio, window=4096)
+                bulk, of = talked(what, seeds)
+                cells += [f"{bulk / 1e3:.2f}", *of]
+            rows.append([name, str(hops), *cells])
     table(rows)
 
 
@@ -362,7 +381,7 @@ def radios(seeds: range) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
-    cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads, "radios": radios}
+    cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads, "radios": radios, "talks": talks}
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
     parser.add_argument("--first", type=int, default=1, metavar="N", help="the first of these seeds (1)")

@@ -221,6 +221,15 @@ fn a_fast_way_is_found_within_seconds() {
         mesh.run(8);
         let (shares, _) = mesh.measure(4);
         assert!(shares.iter().sum::<f64>() > 0.9, "{shares:?}");
+        // Beside a call, too.
+        let mut mesh = Mesh::new(60_000_000, hosts);
+        mesh.empty = Span::from_millis(1);
+        mesh.run_with(8, |ms, mesh| {
+            if ms.is_multiple_of(20) {
+                mesh.call(1);
+            }
+        });
+        assert!(mesh.share() > 0.5, "{}", mesh.share());
     }
 }
 

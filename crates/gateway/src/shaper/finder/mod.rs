@@ -46,8 +46,11 @@ const WAITING: f64 = 4.0;
 pub(super) const ACK: Bytes = Bytes(100);
 /// The wait that counts is looked for no more often than this.
 const LOOKS: Span = Span::from_millis(10);
-/// Little waits, or for long, where packets wait so many times as long as they should.
+/// Little waits, beside a call too, or much, where packets wait so many times as long as they should.
 const SHORT: f64 = 0.5;
+const TRIFLE: f64 = 0.02;
+/// A way is fast for a rate if it holds less than this part of a packet while it is empty.
+const FAST: f64 = 0.5;
 const LONG: f64 = 1.5;
 /// No wait is judged at more than this many times the traffic that went into the mesh.
 const ABOVE: f64 = 1.1;
@@ -404,7 +407,9 @@ impl Finder {
             };
             // In the time that its host takes to tell what a step did it goes no further than two. A step takes a trip; or, where little waits, the
             // time until the next round trip, if that is longer, as it is over a fast way until the rate is found.
-            let little = !talks && (times < SHORT || self.company.is_alone(now));
+            let little = if talks { TRIFLE } else { SHORT };
+            let little = self.base.as_secs_f64() * self.law.rate() < FAST
+                && (times < little || !talks && self.company.is_alone(now));
             let step = if little { trip.max(now.saturating_since(before)) } else { trip };
             let steps = (self.lag.as_secs_f64() / (2.0 * step.as_secs_f64())).max(1.0);
             self.law.set_config(DelayRateConfig {

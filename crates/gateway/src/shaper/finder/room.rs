@@ -89,8 +89,10 @@ impl Finder {
     /// The rate is at most so many times what was carried lately, while packets wait so many times as long as they should.
     pub(super) fn above(&self, now: Instant, times: f64) -> Option<f64> {
         let [beside, always] = UNUSED;
+        // Where frames carry one packet each, four wait, and hardly any of them anywhere but where they should.
+        let many = self.usual * self.find.stands.as_secs_f64() * self.stands(now) > WAITING;
         let (from, above) =
-            if self.company.is_alone(now) || self.is_beside_calls(now) { always } else { beside };
+            if !many || self.company.is_alone(now) || self.is_beside_calls(now) { always } else { beside };
         (times > from).then_some(above)
     }
 

@@ -116,8 +116,11 @@ fn less_waits_in_the_mesh_beside_others() {
         told.finder.usual = 200.0;
         assert_eq!(told.finder.waits(ms(4_000)), 200.0 * part, "{hops} {ports}");
         let above = [0.4, 0.6, 1.6].map(|times| told.finder.above(ms(4_000), times));
-        let beside = [None, Some(1.05), Some(1.05)];
-        assert_eq!(above, if ports > 1 { beside } else { [None, None, Some(1.1)] });
+        let (beside, always) = ([None, Some(1.05), Some(1.05)], [None, None, Some(1.1)]);
+        assert_eq!(above, if ports > 1 { beside } else { always });
+        // Four packets are more.
+        told.finder.set_find(Find { stands: Span::from_millis(10), ..FIND });
+        assert_eq!([0.4, 0.6, 1.6].map(|times| told.finder.above(ms(4_000), times)), always);
     }
 }
 
