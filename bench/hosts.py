@@ -1,11 +1,12 @@
 """Downloads of hosts that differ: who gets what through a gateway that shapes by host, and through one that does not.
 
-    .venv/bin/python bench/hosts.py beside|crowd|airtime|alone|chains|calls|uploads|radios|talks [--seeds K] [--first N]
+    .venv/bin/python bench/hosts.py TABLE [--seeds K] [--first N]
 
 A gateway with ten hosts one hop away and ten three hops away; downloads from a wired host, 802.11b at 11 Mbit/s,
 static routes, linux-cubic at both ends, 100 s after 20 s of warm-up. Goodput in kbit/s, one-way delays (median) and
 waits at the gateway in ms. `chains`, `calls` and `uploads`: one or two hosts at the end of a chain, 60 s after 20 s.
-`radios` and `talks`: the same over radios of today, 20 s after 20 s, in Mbit/s. docs/hosts.md has the tables.
+`radios` and `talks`: the same over radios of today, 20 s after 20 s, in Mbit/s. `after`: when a call has ended.
+docs/hosts.md has the tables, `--help` their names.
 """
 
 from __future__ import annotations
@@ -310,6 +311,41 @@ def talked(what: meshpace.Scenario, seeds: range) -> tuple[float, list[str]]:
     return mean(bulk), cells
 
 
+def after(seeds: range) -> None:
+    """Four downloads of one host before a call of another, beside it, and after it."""
+    spans = {
+        "before": (12, 20),
+        "beside": (24, 40),
+        **{f"after {at} to {at + 2} s": (40 + at, 42 + at) for at in (2, 4, 6, 8)},
+    }
+    rows = [["hops", *spans]]
+    call = CALL.replace('app = "cbr"', 'app = "cbr"\nstart = "20s"\nstop = "40s"')
+    for hops in (1, 3, 4):
+        what = scenario({1: (4, "here")}, *auto("bytes").values(), 50, chain(hops, 2), call)
+        sums = [downloaded(what, seed) for seed in seeds]
+        got = {
+            span: [rate for of in sums for at, rate in of.items() if begin < at <= end]
+            for span, (begin, end) in spans.items()
+        }
+        rows.append([str(hops), *(f"{mean(rates):.0f}" for rates in got.values())])
+    table(rows)
+
+
+def downloaded(what: meshpace.Scenario, seed: int) -> dict[float, float]:
+    """Goodput of all downloads, kbit/s, by when each quarter of a second ends, seconds."""
+    text, columns = engine.run_watched(what.job(None, seed), series=True, capture=None)
+    assert columns is not None
+    downloads = {flow["id"] for flow in json.loads(text)["flows"] if flow["app"] == "ftp"}
+    times, got = columns["t_s"], columns["goodput_bps"]
+    assert isinstance(times, bytes)
+    assert isinstance(got, bytes)
+    sums: dict[float, float] = {}
+    for name, at, rate in zip(columns["name"], np.frombuffer(times), np.frombuffer(got), strict=True):
+        if name in downloads:
+            sums[float(at)] = sums.get(float(at), 0.0) + rate / 1e3
+    return sums
+
+
 def talks(seeds: range) -> None:
     """The same over radios of today, beside another host's downloads."""
     rows = [["radio", "hops", *(f"{name}: {of}" for name in ("plain", "auto") for of in ("downloads", "down", "up"))]]
@@ -381,7 +417,14 @@ def radios(seeds: range) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     cases = {"beside": beside, "crowd": crowd, "airtime": airtime, "alone": alone}
-    cases |= {"chains": chains, "calls": calls, "uploads": beside_uploads, "radios": radios, "talks": talks}
+    cases |= {
+        "chains": chains,
+        "calls": calls,
+        "uploads": beside_uploads,
+        "radios": radios,
+        "talks": talks,
+        "after": after,
+    }
     parser.add_argument("what", choices=list(cases))
     parser.add_argument("--seeds", type=int, default=5, metavar="K")
     parser.add_argument("--first", type=int, default=1, metavar="N", help="the first of these seeds (1)")

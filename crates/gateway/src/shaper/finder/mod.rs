@@ -11,16 +11,19 @@ mod carried;
 mod company;
 mod damping;
 mod flight;
+mod found;
 mod in_mesh;
 mod nearing;
 mod path;
 mod probes;
+mod resuming;
 mod room;
 mod segments;
 mod spin;
 mod trips;
 mod uplink;
 
+pub use found::{Find, Found};
 pub use trips::{By, Echo, Sign};
 
 use super::pace::Pace;
@@ -34,6 +37,7 @@ use meshpace_units::{Bytes, Instant, Rate, Span};
 use nearing::Nearing;
 use path::Path;
 use probes::Probes;
+use resuming::Resuming;
 use trips::{Trip, Trips};
 use uplink::Uplink;
 
@@ -69,41 +73,6 @@ const BLIND: Span = Span::from_secs(2);
 /// Then this share of it stays, each time after this time.
 const BLINDLY: (f64, Span) = (0.9, Span::from_millis(250));
 
-/// Between what, and for what, a rate is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Find {
-    /// It is no lower.
-    pub least: Rate,
-    /// It is no higher.
-    pub most: Rate,
-    /// Packets may wait for this time in the mesh for each hop, where that is more than four packets take:
-    /// frames that carry many packets need many packets to wait.
-    pub stands: Span,
-    /// So many requests for an echo a second, all together, to hosts that nothing else tells a round trip of; 0: none.
-    pub probes: u32,
-}
-
-/// What was found.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Found {
-    /// What it was looked for with.
-    pub find: Find,
-    /// How long packets wait in the mesh a hop, as it counts; `None` before the first round trip.
-    pub queue: Option<Span>,
-    /// Round trips of segments.
-    pub tcp: u64,
-    /// Round trips by spin bits.
-    pub spin: u64,
-    /// Round trips of echoes, and requests for one.
-    pub probes: u64,
-    /// See `probes`.
-    pub asked: u64,
-    /// When the latest one ended.
-    pub heard: Option<Instant>,
-    /// Nothing tells how long packets wait, so that the rate falls.
-    pub is_blind: bool,
-}
-
 /// Finds the rate of a shaper by the delay of what goes into a mesh.
 ///
 /// Its driver, a [`crate::Shaper`] or one that shapes elsewhere, tells what leaves ([`Finder::carries`], [`Finder::goes`]), which round
@@ -124,6 +93,7 @@ pub struct Finder {
     /// Packets of calls.
     calls: Pace,
     nearing: Nearing,
+    resuming: Resuming,
     company: Company,
     /// Hops to the host that packets wait longest for.
     hops: Option<u32>,
@@ -171,6 +141,7 @@ impl Finder {
             pace: Pace::default(),
             calls: Pace::default(),
             nearing: Nearing::default(),
+            resuming: Resuming::default(),
             company: Company::default(),
             hops: None,
             uplink: Uplink::default(),
@@ -393,6 +364,8 @@ impl Finder {
             let times = common.as_secs_f64() / wanted;
             let trip = self.base + common.max(SHORTEST);
             let talks = self.is_beside_calls(now);
+            let resumed = self.resuming.hears(now, talks, self.law.rate());
+            resumed.into_iter().for_each(|rate| self.law.raise(rate));
             let config = for_so_many(waits, if talks { times } else { times.min(LONG * FALLS) });
             let slower = if talks { self.nearing.slower(self.law.rate()) } else { 1.0 };
             self.nearing.waits(self.law.rate(), times);

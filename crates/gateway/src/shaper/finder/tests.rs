@@ -142,6 +142,21 @@ fn beside_a_call_a_receivers_timer_is_no_wait() {
     }
 }
 
+/// The rate gives way to a call, and is what it was when nobody has talked for two seconds.
+#[test]
+fn after_a_call_the_rate_is_what_it_was() {
+    let mut told = Script::new();
+    told.runs(1, 2, 0, 400);
+    let before = told.finder.law.rate();
+    (0..20).for_each(|_| told.finder.goes_untold(ms(4_000), Bytes(200), false));
+    told.runs(2, 2, 4_010, 10);
+    told.finder.law.bound(before / 4.0);
+    told.runs(3, 2, 4_110, 10);
+    assert!(told.finder.law.rate() < before / 2.0, "it gives way");
+    told.runs(4, 2, 6_200, 10);
+    assert!(told.finder.law.rate() >= before, "{} of {before}", told.finder.law.rate());
+}
+
 /// Beside a call a host has no more in the mesh than an empty way and one packet more; without one its rate alone holds it.
 #[test]
 fn beside_a_call_a_host_is_held_until_it_is_answered() {
