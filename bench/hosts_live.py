@@ -15,6 +15,7 @@ tables.
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import os
 import socket
@@ -119,9 +120,10 @@ def subnet(host: int) -> str:
 
 
 PLAIN = Gateway("plain", "observe", "")
-AUTO = Gateway("hosts, rate auto, flows free", "pace", '[hosts]\nrate = "auto"\nby = "bytes"\n')
+AUTO = Gateway("hosts, rate auto", "pace", '[hosts]\nrate = "auto"\nby = "bytes"\n')
+NOT_SHARED = AUTO._replace(label="hosts, rate auto, uploads free", more=f'{AUTO.more}uploads = "free"\n')
 PACED = Gateway("the first paced by TCP-GAP", "observe", subnet(0))
-FREE = Gateway("hosts, flows free", "pace", HOSTS)
+FREE = Gateway("hosts", "pace", HOSTS)
 BOTH = Gateway("hosts, the first paced by TCP-GAP", "observe", HOSTS + 'flows = "paced"\n' + subnet(0))
 
 
@@ -328,15 +330,45 @@ def quic(runs: int, seconds: float) -> None:
                 print(f"| {hosts_word} | {gateway.label} | {spins} | {' | '.join(cells)} |", flush=True)
 
 
+def uploads(k: int, seconds: float) -> None:
+    """A download of one host beside uploads of another, at the end of a chain."""
+    print("| hops | uploads | gateway | download | uploads | Jain of hosts |")
+    print("|---|---|---|---|---|---|")
+    for hops, count in ((1, 1), (1, 8), (4, 1), (4, 8)):
+        for gateway in (PLAIN, NOT_SHARED, AUTO):
+            runs = []
+            for _ in range(k):
+                with tempfile.TemporaryDirectory() as folder:
+                    runs.append(uploaded(gateway, hops, count, seconds, Path(folder)))
+            down, up = (statistics.median(gots) for gots in zip(*(run[:2] for run in runs), strict=True))
+            jain = f"{jain_index([down, up]) or 0.0:.3f}"
+            print(f"| {hops} | {count} | {gateway.label} | {down:.0f} | {up:.0f} | {jain} |", flush=True)
+
+
+def uploaded(gateway: Shaping, hops: int, count: int, seconds: float, folder: Path) -> Shares:
+    """What a host's download and another's uploads get."""
+    mesh = dataclasses.replace(MESH, mesh_model=f"airtime=900us,rate=11Mbps,hops={hops},queue=50")
+    with Net(folder, mesh, clients=CLIENTS, room="b") as net, ExitStack() as stack:
+        stack.enter_context(gateway.on(net))
+        bulks = [stack.enter_context(Bulk(net, congestion="cubic", bounded=False))]
+        sends = (Bulk(net, congestion="cubic", down=False, host=1, bounded=False) for _ in range(count))
+        bulks.extend(stack.enter_context(bulk) for bulk in sends)
+        time.sleep(WARM_UP_S)
+        before = [bulk.received for bulk in bulks]
+        time.sleep(seconds)
+        rates = [(bulk.received - b) * 8e-3 / seconds for bulk, b in zip(bulks, before, strict=True)]
+    return Shares(rates[0], sum(rates[1:]), [], lateness(net))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["shares", "use", "crowd", "quic", "line"])
+    parser.add_argument("what", choices=["shares", "use", "crowd", "uploads", "quic", "line"])
     parser.add_argument("--runs", type=int, default=5, metavar="K")
     parser.add_argument("--seconds", type=float, default=25.0, metavar="S")
     given = parser.parse_args()
     if os.geteuid() != 0 or missing():
         raise SystemExit("needs root, and what `make setup` builds")
-    measures = {"shares": shares, "use": use, "crowd": crowd, "quic": quic, "line": line}
+    measures = {"shares": shares, "use": use, "crowd": crowd, "uploads": uploads, "quic": quic, "line": line}
     measures[given.what](given.runs, given.seconds)
 
 
