@@ -23,6 +23,13 @@ impl<P> Default for Flow<P> {
     }
 }
 
+impl<P> Flow<P> {
+    /// Of several flows the one with the most loses a packet.
+    fn to_be_cut(&self) -> (Bytes, Instant, Option<Instant>) {
+        (self.queue.bytes(), self.served, self.queue.waits_since())
+    }
+}
+
 /// The queues, and whose turn it is: a flow that has just begun, or that sends little, goes first.
 #[derive(Clone, Debug)]
 pub struct FairQueues<P> {
@@ -157,12 +164,18 @@ impl<P> FairQueues<P> {
     /// packet.
     pub fn cut_latest_served(&mut self) -> Option<P> {
         let waiting = self.flows.iter_mut().map(|(_, flow)| flow).filter(|flow| !flow.queue.is_empty());
-        let longest =
-            waiting.max_by_key(|flow| (flow.queue.bytes(), flow.served, flow.queue.waits_since()))?;
+        let longest = waiting.max_by_key(|flow| flow.to_be_cut())?;
         let (packet, size) = longest.queue.pop_head()?;
         self.len -= 1;
         self.bytes = self.bytes - size;
         Some(packet)
+    }
+
+    /// Of the queue that [`FairQueues::cut_latest_served`] takes from: how many packets wait, and when one left last, as far as that is remembered.
+    #[must_use]
+    pub fn latest_served(&self) -> Option<(usize, Instant)> {
+        let waiting = self.flows.iter().map(|(_, flow)| flow).filter(|flow| !flow.queue.is_empty());
+        waiting.max_by_key(|flow| flow.to_be_cut()).map(|flow| (flow.queue.len(), flow.served))
     }
 
     /// Forgets the queues in which nothing waits and whose turn is over, where those are many beside the others.

@@ -17,6 +17,12 @@ const HASHES: u32 = 65_536;
 /// A host that nothing came for in this time takes nothing from others.
 const SHOWS: Span = Span::from_secs(5);
 
+/// A flow that has been without anything for so long asks with a retransmission whose timer has doubled several times, and doubles once more
+/// when that is lost: 8, 16 and 32 s (RFC 6298, section 5.5).
+const STARVES: Span = Span::from_secs(8);
+/// So many packets of such flows are spared a host.
+const SPARED: usize = 3;
+
 /// A host's packets, and its turn.
 #[derive(Debug)]
 pub(super) struct Aggregate<P> {
@@ -123,6 +129,12 @@ impl<P> Aggregate<P> {
         let packets = self.len() as u64;
         let more = u128::from(self.cost) * u128::from(packets.saturating_sub(1)) / u128::from(packets.max(1));
         u64::try_from(more).unwrap_or(u64::MAX) / self.shares()
+    }
+
+    /// Whether few packets wait, each of another flow that was not served for long.
+    pub fn starves(&self, now: Instant) -> bool {
+        let waits_long = |(len, served)| len == 1 && now.saturating_since(served) > STARVES;
+        self.len() <= SPARED && self.queues.latest_served().is_some_and(waits_long)
     }
 
     /// Whether anything came for it lately.

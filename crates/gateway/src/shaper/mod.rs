@@ -301,15 +301,18 @@ impl<P> Shaper<P> {
         }
     }
 
-    /// Too much waits: the host with the most loses the first packet of its longest queue (RFC 8290, section 4.1). For want of time alone
-    /// no host loses its only one.
+    /// Too much waits: the host with the most loses the first packet of its longest queue (RFC 8290, section 4.1).
     fn make_room(&mut self, now: Instant) {
         let most = self.config.most_cost(self.pace(now));
-        while let Some(&(load, _, host)) = self.loads.last() {
-            let takes_too_long = self.len > FEWEST && self.cost > most && load > 0;
-            if self.len <= self.config.packets_max && !takes_too_long {
+        loop {
+            let loses = if self.len > self.config.packets_max {
+                self.loads.last().map(|(.., host)| *host)
+            } else if self.len > FEWEST && self.cost > most {
+                self.most_loaded(now)
+            } else {
                 return;
-            }
+            };
+            let Some(host) = loses else { return };
             let cut = self.change(host, |aggregate, _, _| {
                 aggregate.count_signals((1, 0));
                 aggregate.queues.cut_latest_served()
@@ -318,6 +321,16 @@ impl<P> Shaper<P> {
             self.counters.crowded += 1;
             self.leaving.extend(cut.map(|held| Shaped::Dropped(held.packet)));
         }
+    }
+
+    /// The host that loses a packet for want of time, if one does: none loses its only one, or one of a few flows that starve.
+    fn most_loaded(&self, now: Instant) -> Option<IpAddr> {
+        let mut loaded = self.loads.iter().rev().take_while(|(load, ..)| *load > 0);
+        // Which flows were served is remembered of no more hosts.
+        let remembers = self.hosts.len() <= REMEMBERED;
+        let starves =
+            |host| remembers && self.hosts.get(host).is_some_and(|aggregate| aggregate.starves(now));
+        loaded.find(|(.., host)| !starves(host)).map(|(.., host)| *host)
     }
 
     /// The rate at which what waits will leave.

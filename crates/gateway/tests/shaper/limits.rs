@@ -175,6 +175,30 @@ fn whoever_asks_again_is_served_before_whoever_was_served() {
     assert_eq!(served.len(), 40, "{served:?}");
 }
 
+/// Where each host has a packet and the time is used up, a flow that was not served for eight seconds keeps its packet; three of a host do, and none
+/// that was served lately.
+#[test]
+fn what_starving_flows_ask_for_is_not_lost_for_want_of_time() {
+    let slow = Rate::bits_per_sec(400_000);
+    let mut bench = Bench::new(ShaperConfig { target: Span::from_secs(100), ..ShaperConfig::at(slow) });
+    for port in 1..=4 {
+        bench.run_until(ms(100 * u64::from(port)));
+        bench.put(1, port, 1_250);
+    }
+    bench.run_until(ms(8_000));
+    bench.put(1, 5, 1_250);
+    bench.run_until(ms(9_000));
+    assert!(bench.shaper.is_empty());
+    for host in 2..=21 {
+        bench.put(host, 1, 1_250);
+    }
+    for port in [5, 1, 2, 3, 4] {
+        bench.put(1, port, 1_250);
+    }
+    let lost: Vec<_> = bench.dropped.iter().map(|(host, port, _)| (*host, *port)).collect();
+    assert_eq!(lost, [(1, 5), (1, 4)]);
+}
+
 /// A flow that was served is known for it after its host had nothing: it loses its packet where others ask for the first time.
 #[test]
 fn a_flow_that_was_served_is_known_for_it_while_its_host_has_nothing() {
