@@ -6,7 +6,6 @@ use crate::plausible::{Doubt, Name};
 use crate::state::{FlowReport, Snapshot};
 use crate::text::treatment_name;
 use ipnet::IpNet;
-use meshpace_gateway::Treatment;
 use meshpace_units::{Histogram, Rate, Span};
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric, MetricEncoder, NoLabelSet};
@@ -79,12 +78,8 @@ impl Exporter {
         let number =
             |fits: &dyn Fn(&FlowReport) -> bool| flows.iter().filter(|flow| fits(flow)).count() as f64;
         let shapes = self.snapshot.shapes();
-        let treated = [(Treatment::Pace, false), (Treatment::Observe, true), (Treatment::Observe, false)];
-        let treated = treated.map(|(treatment, shaped)| {
-            let fits = |flow: &FlowReport| {
-                flow.treatment == treatment && (treatment == Treatment::Pace || shaped == shapes)
-            };
-            ([("treatment", treatment_name(treatment, shaped))], number(&fits))
+        let treated = ["pace", "shape", "observe"].map(|name| {
+            ([("treatment", name)], number(&|flow| treatment_name(flow.treatment, shapes) == name))
         });
         out.gauges("flows", "Connections known.", treated)?;
         let capped = number(&|flow| flow.stats.cap.is_some());

@@ -122,6 +122,20 @@ fn address(host: usize) -> IpAddr {
     [10, 0, 0, host as u8 + 1].into()
 }
 
+/// A round trip to a host that has ended.
+fn sample(host: usize, ended: u64, rtt: Span) -> Event {
+    let ends = |of| Endpoint { address: address(of), port: 1 };
+    Event {
+        at: at(ended),
+        key: FlowKey { wireless: ends(host), wired: ends(200) },
+        segment: Bytes(1_448),
+        window: None,
+        ttl: None,
+        told: EventKind::Sample(rtt),
+        is_single: false,
+    }
+}
+
 impl Mesh {
     fn new(rate: u64, hosts: &[Says]) -> Self {
         let begin = Rate::bits_per_sec(1_000_000);
@@ -215,19 +229,7 @@ impl Mesh {
                 self.finding.on_echo(at(end), address(n), number);
                 continue;
             }
-            let ends = |address| Endpoint { address, port: 1 };
-            let key = FlowKey { wireless: ends(address(n)), wired: ends(address(200)) };
-            let told = EventKind::Sample(Span::from_nanos(end - left));
-            let event = Event {
-                at: at(end),
-                key,
-                segment: Bytes(1_448),
-                window: None,
-                ttl: None,
-                told,
-                is_single: false,
-            };
-            self.finding.on_event(&event, address(n));
+            self.finding.on_event(&sample(n, end, Span::from_nanos(end - left)), address(n));
         }
         self.program.go_by(self.finding.rate());
         for (n, host) in self.hosts.iter_mut().enumerate() {
@@ -341,20 +343,8 @@ fn a_host_that_lies_harms_nobody_else_for_long() {
 fn a_burst_that_is_counted_leaves_the_rate_what_it_used() {
     let rate = |is_counted: bool| {
         let mut finding = Finding::new(FIND, Rate::bits_per_sec(1_000_000), 4);
-        let sample = |finding: &mut Finding, ms: u64, rtt: u64| {
-            let ends = |last| Endpoint { address: address(last), port: 1 };
-            let key = FlowKey { wireless: ends(0), wired: ends(200) };
-            let told = EventKind::Sample(Span::from_millis(rtt));
-            let event = Event {
-                at: at(ms * MS),
-                key,
-                segment: Bytes(1_448),
-                window: None,
-                ttl: None,
-                told,
-                is_single: false,
-            };
-            finding.on_event(&event, address(0));
+        let trip = |finding: &mut Finding, ms: u64, rtt: u64| {
+            finding.on_event(&sample(0, ms * MS, Span::from_millis(rtt)), address(0));
         };
         let mut sums = Sums::default();
         for n in 0..100 {
@@ -364,14 +354,14 @@ fn a_burst_that_is_counted_leaves_the_rate_what_it_used() {
             let left =
                 Measurement::Left { at: sums.work, host, to: host, sums, of_host: sums.bytes, alone: None };
             finding.on_told(&left, |_| 1);
-            sample(&mut finding, ms, 20);
+            trip(&mut finding, ms, 20);
         }
         (sums.cost, sums.bytes, sums.work) = (sums.cost + 60 * SIZE, sums.bytes + 60 * SIZE, at(3_720 * MS));
         for ms in (3_200..3_280).step_by(20) {
             if is_counted {
                 finding.count(at(ms * MS), sums);
             }
-            sample(&mut finding, ms, 190);
+            trip(&mut finding, ms, 190);
         }
         finding.rate().as_bits_per_sec()
     };
