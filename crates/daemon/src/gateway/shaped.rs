@@ -10,7 +10,7 @@ use crate::hops::{Directory, WirelessPath};
 use crate::state::{FlowReport, HostsReport};
 use meshpace_gateway::{
     Coming, Echo, Endpoint, FlowHash, FlowKey, Parcel, Passage, Shaped, Shaper, ShaperConfig, Side, Sign,
-    Terms,
+    Terms, Uploading,
 };
 use meshpace_units::{Bytes, Ecn, Instant, Rate, Seq};
 use meshpace_wire::protocol::{TCP, UDP};
@@ -158,7 +158,8 @@ impl ShapedEngine {
 
     /// How far a segment that goes into the mesh is to let its receiver's sender go, if that is to be written into it.
     fn bound_sender(&mut self, now: Instant, to: IpAddr, arrival: &Arrival<'_>) -> Option<u16> {
-        let shaper = self.shaper.as_mut().filter(|shaper| shaper.config().find.is_some())?;
+        let shares = |config: &ShaperConfig| config.find.is_some() && config.uploads == Uploading::Shared;
+        let shaper = self.shaper.as_mut().filter(|shaper| shares(shaper.config()))?;
         let packet = meshpace_wire::parse(arrival.bytes).ok()?;
         let segment = &packet.segment;
         let end = |address, port| Endpoint { address, port };
